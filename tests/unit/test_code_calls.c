@@ -11,7 +11,10 @@
 
 static const char calls_source[] =
 	"#include <stdio.h>\n"
+	"#include <stdlib.h>\n"
 	"#include <string.h>\n"
+	"#include <sys/socket.h>\n"
+	"#include <unistd.h>\n"
 	"__attribute__((noinline)) int calls(char *a, const char *b, size_t n)\n"
 	"{\n"
 	"	memcpy(a, b, n);\n"
@@ -19,6 +22,9 @@ static const char calls_source[] =
 	"	strcpy(a, b);\n"
 	"	sprintf(a, b, n);\n"
 	"	snprintf(a, n, b, n);\n"
+	"	strncpy(a, b, n);\n"
+	"	if (atoi(b) + strncmp(a, b, n) == 77) return 2;\n"
+	"	if (write(1, b, n) + send(1, b, n, 0) < 0 || read(0, a, n) + recv(0, a, n, 0) < 0) return 1;\n"
 	"	return memcmp(a, b, n) + strcmp(a, b) + (int)strlen(b) + (int)strnlen(b, n);\n"
 	"}\n"
 	"__attribute__((noinline)) void *jumps(char *a, const char *b, size_t n) { return memmove(a, b, n); }\n"
@@ -63,6 +69,11 @@ static void test_calls(void **state)
 		{ CODE_BLOCK_STRLEN, CODE_READ, 0 },
 		{ CODE_BLOCK_PRINT, CODE_WRITE, 0 },
 		{ CODE_BLOCK_PRINT_N, CODE_WRITE, 0 },
+		{ CODE_BLOCK_TEXT, CODE_READ, 0 },
+		{ CODE_BLOCK_TEXTS, CODE_READ, CODE_READ },
+		{ CODE_BLOCK_STRNCPY, CODE_WRITE, CODE_READ },
+		{ CODE_BLOCK_SEND, CODE_READ, 0 },
+		{ CODE_BLOCK_RECEIVE, CODE_WRITE, 0 },
 	};
 
 	compiled_write("calls.c", calls_source, strlen(calls_source));
@@ -88,7 +99,7 @@ static void test_calls(void **state)
 				assert_int_equal(f.p[k]->flags & (CODE_READ | CODE_WRITE), expected[b].operand);
 				assert_int_equal(code_second(f.p[k]), expected[b].second);
 			}
-			assert_int_equal(f.p[k]->base, CODE_RDI);
+			assert_int_equal(f.p[k]->base, f.p[k]->size >= CODE_BLOCK_SEND ? CODE_RSI : CODE_RDI);
 			assert_true(f.p[k]->flags & CODE_PROBE);
 			file = fopen(compiled_path("calls"), "r");
 			assert_non_null(file);
@@ -99,7 +110,7 @@ static void test_calls(void **state)
 			bytes[0] = 0x90;
 			assert_false(code_verify(f.p[k], bytes, sizeof(bytes)));
 		}
-		if (nr != 8 || seen != 255)
+		if (nr != 15 || seen != 8191)
 			fail_msg("%s: %u calls, kinds %x", forms[i], nr, seen);
 		f = code_places_of(c, compiled_path("calls"), "jumps");
 		if (f.nr != 1 || f.p[0]->kind != CODE_BLOCK || f.p[0]->size != CODE_BLOCK_COPY)
@@ -108,6 +119,30 @@ static void test_calls(void **state)
 		compiled_run("strip %s", compiled_path("calls"));
 		c = code_places_open(compiled_path("calls"), CODE_CACHE_NONE);
 		no_jumps(c, compiled_path("calls"), forms[i]);
+		code_free(c);
+	}
+}
+
+static const char own_source[] =
+	"static char sent[8];\n"
+	"__attribute__((noinline)) long read(int n, long p) { return sent[n] + p; }\n"
+	"__attribute__((noinline)) static long send(int n, long p) { sent[n] = p; return p + 1; }\n"
+	"__attribute__((noinline)) long calls(int n) { return read(n, 1) + send(n, n) + 1; }\n"
+	"int main(int argc, char **argv) { return calls(argc & 7) == 77; }\n";
+
+/* A program's own functions of such a name are others. */
+static void test_own_functions(void **state)
+{
+	static const char *const forms[] = { "-O2", "-O0" };
+
+	compiled_write("own.c", own_source, strlen(own_source));
+	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+		struct code *c;
+
+		compiled_run("gcc %s -fno-ipa-cp -o %s %s", forms[i], compiled_path("own"), compiled_path("own.c"));
+		c = code_places_open(compiled_path("own"), CODE_CACHE_NONE);
+		for (uint32_t k = 0; k < code_nr(c); k++)
+			assert_int_not_equal(code_at(c, k)->kind, CODE_BLOCK);
 		code_free(c);
 	}
 }
@@ -156,6 +191,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_calls),
+		cmocka_unit_test(test_own_functions),
 		cmocka_unit_test(test_containers),
 	};
 

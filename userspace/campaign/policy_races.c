@@ -79,7 +79,7 @@ static bool clash(const struct world_task *a, const struct world_task *b, struct
 			const struct range rx = { x->space, x->addr, x->size },
 					   ry = { y->space, y->addr, y->size };
 
-			if (!(x->write | y->write) || !range_overlap(&rx, &ry))
+			if (!(x->write | y->write) || x->later || y->later || !range_overlap(&rx, &ry))
 				continue;
 			*what = (struct clash){ x, y };
 			return true;

@@ -117,6 +117,7 @@ const struct syscall_desc syscall_table[] = {
 	S(semop, SEMOP, IPC, SEM, W), S(semtimedop, SEMOP, IPC, SEM, PTR(4), W), S(semctl, SEMCTL, IPC, SEM, W),
 	S(msgsnd, SEND, IPC, QUEUE, W, PASSES), S(msgrcv, RECV, IPC, QUEUE, W, PASSES), S(msgctl, MSGCTL, IPC, QUEUE, W),
 	S(mq_timedsend, SEND, IPC, FD(1), PTR(5), ABS, WAITS, W), S(mq_timedreceive, RECV, IPC, FD(1), PTR(5), ABS, WAITS, W),
+	S(mq_getsetattr, STAT, IPC, FD(1)),
 	S(mq_open, OPEN, IPC, W), S(mq_unlink, UNLINK, IPC, W),
 	S(timerfd_settime, TIMERFD_SETTIME, SIG, FD(1), W, TIMER),
 	S(io_getevents, SYSCALL, PTR(5)),

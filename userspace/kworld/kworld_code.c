@@ -52,8 +52,6 @@ static uint32_t bytes_of(const struct world_task *t, const struct code_place *c,
 		n = c->size;
 	} else if (code_block_access(c->size)->bytes) {
 		n = code_block_access(c->size)->bytes;
-	} else if (c->size == CODE_BLOCK_PRINT) {
-		n = 1;
 	} else if (c->size == CODE_BLOCK_PRINT_N) {
 		n = e->arg[1] ? 1 : 0;
 	} else if (c->size == CODE_BLOCK_STRCPY) {
@@ -101,6 +99,20 @@ static uint64_t object_before(struct kworld *k, const struct world_task *t, cons
 	return places_object(k->o.places, t->process, t->task, e->pid, &w, -1, op);
 }
 
+/*
+ * The kernel accesses that memory in the system call that comes next, which is a point of its own: what it accesses goes with
+ * the label of that, too (label_buffer()). What it writes there may have to come first.
+ */
+static void note_buffer(struct world_task *t, struct ktask *kt, const struct zug_event *e, const struct code_place *c)
+{
+	if (c->kind != CODE_BLOCK || !code_block_access(c->size)->call || !t->nr_accesses)
+		return;
+	t->access[0].later = t->access[0].write;
+	kt->buffer.addr = e->arg[0];
+	kt->buffer.object = t->label.object;
+	kt->buffer.write = t->access[0].write;
+}
+
 void kworld_label_code(struct kworld *k, struct world_task *t, struct ktask *kt, const struct zug_event *e,
 		       const struct probe_site *s)
 {
@@ -121,6 +133,7 @@ void kworld_label_code(struct kworld *k, struct world_task *t, struct ktask *kt,
 	size = bytes_of(t, &s->code, e);
 	l->object = add_access(k, t, e, ZUG_EF_OBJECT, e->arg[0], size, zug_op_flags(s->op) & ZUG_L_WRITE, s->op);
 	/* what is read as well, or the whole of which this is a part: tasks that access that depend on this step */
+	note_buffer(t, kt, e, &s->code);
 	second = code_second(&s->code);
 	if (second) {
 		l->object2 = add_access(k, t, e, ZUG_EF_OBJECT2, e->arg[1], size, second == CODE_WRITE, s->op);

@@ -82,6 +82,11 @@ struct ktask {
 	} mutexes[2];		/* of its last two operations on one, the last first */
 	bool asked_for_turn;	/* its wait for the interpreter's lock was over: until it has the lock the next one takes its time */
 	bool lent;		/* its turn was lent, and it has not come back from the kernel since */
+	/* of the last call that it came to of a function which lets the kernel access the program's memory */
+	struct {
+		uint64_t addr, object;
+		bool write;
+	} buffer;
 	bool have_words;
 	uint32_t words[LOCK_WORDS];	/* of the lock (of a wait: the mutex), when the point was reached */
 	/* the system call it stands before (--faults, --flows); -1: none */

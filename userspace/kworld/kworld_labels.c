@@ -434,6 +434,16 @@ static uint64_t address_object(struct kworld *k, const struct world_task *t, con
 	return places_address(k->o.places, &a, len, t->task);
 }
 
+/* What the kernel reads or writes of the program's memory in a call whose place was a point just before (note_buffer()). */
+static void label_buffer(const struct ktask *kt, const struct zug_event *e, struct zug_label *l)
+{
+	if ((l->op != ZUG_OP_READ && l->op != ZUG_OP_WRITE && l->op != ZUG_OP_RECV && l->op != ZUG_OP_SEND) ||
+	    !kt->buffer.object || l->object2 || e->arg[1] != kt->buffer.addr)
+		return;
+	l->object2 = kt->buffer.object;
+	l->flags |= kt->buffer.write ? ZUG_L_WRITE : ZUG_L_COPIES;
+}
+
 void kworld_label_syscall(struct kworld *k, struct world_task *t, const struct zug_event *e)
 {
 	const struct syscall_desc *d = syscall_desc(e->nr);
@@ -466,8 +476,11 @@ void kworld_label_syscall(struct kworld *k, struct world_task *t, const struct z
 	if (d && !strncmp(d->name, "open", 4) &&
 	    (e->arg[d->path_arg & 3] & (O_WRONLY | O_RDWR | O_CREAT | O_TRUNC)))
 		l->flags |= ZUG_L_WRITE;
+	if (e->nr == SYS_mq_getsetattr && e->arg[1])
+		l->flags |= ZUG_L_WRITE;
 	if (l->op == ZUG_OP_READ && fd >= 0 && e->flags & ZUG_EF_OBJECT && !(e->obj.mode & S_IFMT))
 		label_signal_read(k, t, fd, l);
+	label_buffer(&k->kt[t->task], e, l);
 	label_signals(k, t, e, l);
 	l->site = kworld_caller(k, t, e);
 }

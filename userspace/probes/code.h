@@ -45,9 +45,14 @@ enum code_block {
 	CODE_BLOCK_STRCPY,	/* strcpy, stpcpy: to the first, from the second, as long as that string */
 	CODE_BLOCK_STRLEN,	/* strlen: reads the first, a string */
 	CODE_BLOCK_STRCMP,	/* strcmp: reads both, as far as they are equal, and one byte */
-	/* how much of the first they write is not known before: one byte, at least */
+	/* how much they access is not known before: one byte, at least */
+	CODE_BLOCK_TEXT,	/* atoi, strtol, strchr, strdup, sscanf...: read the first, a string */
+	CODE_BLOCK_TEXTS,	/* strncmp, strcasecmp, strstr: read both */
+	CODE_BLOCK_STRNCPY,	/* to the first, from the second */
 	CODE_BLOCK_PRINT,	/* sprintf and its kin */
 	CODE_BLOCK_PRINT_N,	/* snprintf and its kin; nothing is written where the second is 0 */
+	CODE_BLOCK_SEND,	/* write, send, sendto, pwrite: reads the second, third bytes */
+	CODE_BLOCK_RECEIVE,	/* read, recv, recvfrom, pread: writes the second, third bytes at most */
 	/* of libstdc++, which alone changes the links of its containers: two pointers of a list, a colour and three of a tree */
 	CODE_BLOCK_LIST,	/* changes the list's node that is its first argument, or what lies around it */
 	CODE_BLOCK_LIST_TWO,	/* and the one that is its second */
@@ -117,6 +122,7 @@ struct code_block_access {
 	uint8_t base;		/* the argument that leads to the operand */
 	uint8_t bytes;		/* at each; 0: they do not follow from the function */
 	bool text;		/* as many as memory says, as it is before the call */
+	bool call;		/* the system call makes the access that the function is named after */
 };
 
 /* Of one that is not 0. */

@@ -4,7 +4,8 @@
  * that link the nodes of containers
  *
  * By a word of the global offset table, through a stub or not; in a static program to the function itself, or
- * through a stub to the one that suits the processor (an IFUNC).
+ * through a stub to the one that suits the processor (an IFUNC). Functions that a program has itself may be called send()
+ * and read(), too: those are told by their symbols only where the file has the C library in it.
  */
 #include <errno.h>
 #include <gelf.h>
@@ -23,8 +24,24 @@ enum code_block code_block(const char *name)
 		{ "memset", CODE_BLOCK_FILL }, { "memcmp", CODE_BLOCK_COMPARE }, { "bcmp", CODE_BLOCK_COMPARE },
 		{ "strcpy", CODE_BLOCK_STRCPY }, { "stpcpy", CODE_BLOCK_STRCPY },
 		{ "strlen", CODE_BLOCK_STRLEN }, { "strcmp", CODE_BLOCK_STRCMP },
+		{ "atoi", CODE_BLOCK_TEXT }, { "atol", CODE_BLOCK_TEXT }, { "atoll", CODE_BLOCK_TEXT },
+		{ "strtol", CODE_BLOCK_TEXT }, { "strtoul", CODE_BLOCK_TEXT }, { "strtoll", CODE_BLOCK_TEXT },
+		{ "strtoull", CODE_BLOCK_TEXT }, { "strtod", CODE_BLOCK_TEXT }, { "sscanf", CODE_BLOCK_TEXT },
+		{ "strchr", CODE_BLOCK_TEXT }, { "strrchr", CODE_BLOCK_TEXT }, { "strdup", CODE_BLOCK_TEXT },
+		{ "strncmp", CODE_BLOCK_TEXTS }, { "strcasecmp", CODE_BLOCK_TEXTS },
+		{ "strncasecmp", CODE_BLOCK_TEXTS }, { "strstr", CODE_BLOCK_TEXTS },
+		{ "strncpy", CODE_BLOCK_STRNCPY },
 		{ "sprintf", CODE_BLOCK_PRINT }, { "vsprintf", CODE_BLOCK_PRINT },
 		{ "snprintf", CODE_BLOCK_PRINT_N }, { "vsnprintf", CODE_BLOCK_PRINT_N },
+		{ "write", CODE_BLOCK_SEND }, { "pwrite", CODE_BLOCK_SEND }, { "pwrite64", CODE_BLOCK_SEND },
+		{ "send", CODE_BLOCK_SEND }, { "sendto", CODE_BLOCK_SEND },
+		{ "read", CODE_BLOCK_RECEIVE }, { "pread", CODE_BLOCK_RECEIVE }, { "pread64", CODE_BLOCK_RECEIVE },
+		{ "recv", CODE_BLOCK_RECEIVE }, { "recvfrom", CODE_BLOCK_RECEIVE },
+		/* in static programs of glibc, where the others may be local */
+		{ "__libc_write", CODE_BLOCK_SEND }, { "__libc_pwrite", CODE_BLOCK_SEND },
+		{ "__libc_send", CODE_BLOCK_SEND }, { "__libc_sendto", CODE_BLOCK_SEND },
+		{ "__libc_read", CODE_BLOCK_RECEIVE }, { "__libc_pread", CODE_BLOCK_RECEIVE },
+		{ "__libc_recv", CODE_BLOCK_RECEIVE }, { "__libc_recvfrom", CODE_BLOCK_RECEIVE },
 		{ "_ZNSt8__detail15_List_node_base7_M_hookEPS0_", CODE_BLOCK_LIST_TWO },
 		{ "_ZNSt8__detail15_List_node_base9_M_unhookEv", CODE_BLOCK_LIST },
 		{ "_ZNSt8__detail15_List_node_base11_M_transferEPS0_S1_", CODE_BLOCK_LIST_TWO },
@@ -36,12 +53,20 @@ enum code_block code_block(const char *name)
 		{ "_ZSt18_Rb_tree_decrementPKSt18_Rb_tree_node_base", CODE_BLOCK_TREE_WALK },
 		{ "_ZSt28_Rb_tree_rebalance_for_erasePSt18_Rb_tree_node_baseRS_", CODE_BLOCK_TREE_ERASE },
 		{ "_ZSt29_Rb_tree_insert_and_rebalancebPSt18_Rb_tree_node_baseS0_RS_", CODE_BLOCK_TREE_INSERT },
+		/* of today's C */
+		{ "__isoc99_sscanf", CODE_BLOCK_TEXT }, { "__isoc23_sscanf", CODE_BLOCK_TEXT },
+		{ "__isoc23_strtol", CODE_BLOCK_TEXT }, { "__isoc23_strtoul", CODE_BLOCK_TEXT },
+		{ "__isoc23_strtoll", CODE_BLOCK_TEXT }, { "__isoc23_strtoull", CODE_BLOCK_TEXT },
 		/* with _FORTIFY_SOURCE */
+		{ "__strncpy_chk", CODE_BLOCK_STRNCPY },
 		{ "__memcpy_chk", CODE_BLOCK_COPY }, { "__memmove_chk", CODE_BLOCK_COPY },
 		{ "__mempcpy_chk", CODE_BLOCK_COPY }, { "__memset_chk", CODE_BLOCK_FILL },
 		{ "__strcpy_chk", CODE_BLOCK_STRCPY }, { "__stpcpy_chk", CODE_BLOCK_STRCPY },
 		{ "__sprintf_chk", CODE_BLOCK_PRINT }, { "__vsprintf_chk", CODE_BLOCK_PRINT },
 		{ "__snprintf_chk", CODE_BLOCK_PRINT_N }, { "__vsnprintf_chk", CODE_BLOCK_PRINT_N },
+		{ "__read_chk", CODE_BLOCK_RECEIVE }, { "__pread_chk", CODE_BLOCK_RECEIVE },
+		{ "__pread64_chk", CODE_BLOCK_RECEIVE }, { "__recv_chk", CODE_BLOCK_RECEIVE },
+		{ "__recvfrom_chk", CODE_BLOCK_RECEIVE },
 	};
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
@@ -60,8 +85,13 @@ const struct code_block_access *code_block_access(enum code_block b)
 		[CODE_BLOCK_STRCPY]	 = { .operand = W, .second = R, .base = CODE_RDI, .text = true },
 		[CODE_BLOCK_STRLEN]	 = { .operand = R, .base = CODE_RDI, .text = true },
 		[CODE_BLOCK_STRCMP]	 = { .operand = R, .second = R, .base = CODE_RDI, .text = true },
-		[CODE_BLOCK_PRINT]	 = { .operand = W, .base = CODE_RDI },
+		[CODE_BLOCK_TEXT]	 = { .operand = R, .base = CODE_RDI, .bytes = 1 },
+		[CODE_BLOCK_TEXTS]	 = { .operand = R, .second = R, .base = CODE_RDI, .bytes = 1 },
+		[CODE_BLOCK_STRNCPY]	 = { .operand = W, .second = R, .base = CODE_RDI, .bytes = 1 },
+		[CODE_BLOCK_PRINT]	 = { .operand = W, .base = CODE_RDI, .bytes = 1 },
 		[CODE_BLOCK_PRINT_N]	 = { .operand = W, .base = CODE_RDI },
+		[CODE_BLOCK_SEND]	 = { .operand = R, .base = CODE_RSI, .call = true },
+		[CODE_BLOCK_RECEIVE]	 = { .operand = W, .base = CODE_RSI, .call = true },
 		[CODE_BLOCK_LIST]	 = { .operand = W, .base = CODE_RDI, .bytes = LIST },
 		[CODE_BLOCK_LIST_TWO]	 = { .operand = W, .second = W, .base = CODE_RDI, .bytes = LIST },
 		[CODE_BLOCK_TREE_WALK]	 = { .operand = R, .base = CODE_RDI, .bytes = TREE },
@@ -101,22 +131,36 @@ enum code_block code_target(const struct code *c, uint64_t vaddr, bool word)
 	return find(c, c->nr_targets, vaddr, word);
 }
 
+/* The name of a symbol that the file itself has a function for; NULL: it is none. */
+static const char *own_function(Elf *elf, const GElf_Shdr *sh, Elf_Data *data, size_t i, GElf_Sym *sym)
+{
+	if (!gelf_getsym(data, i, sym) || sym->st_shndx == SHN_UNDEF ||
+	    (GELF_ST_TYPE(sym->st_info) != STT_FUNC && GELF_ST_TYPE(sym->st_info) != STT_GNU_IFUNC))
+		return NULL;
+	return elf_strptr(elf, sh->sh_link, sym->st_name);
+}
+
 static int on_symbols(struct code *c, Elf *elf, Elf_Scn *scn, const GElf_Shdr *sh)
 {
 	Elf_Data *data = elf_getdata(scn, NULL);
 	size_t nr = data && sh->sh_entsize ? data->d_size / sh->sh_entsize : 0;
+	bool has_libc = false;
 	int ret = 0;
 
-	for (size_t i = 0; i < nr && !ret; i++) {
-		enum code_block block;
-		const char *name;
+	for (size_t i = 0; i < nr && !has_libc; i++) {
 		GElf_Sym sym;
+		const char *name = own_function(elf, sh, data, i, &sym);
 
-		if (!gelf_getsym(data, i, &sym) || sym.st_shndx == SHN_UNDEF ||
-		    (GELF_ST_TYPE(sym.st_info) != STT_FUNC && GELF_ST_TYPE(sym.st_info) != STT_GNU_IFUNC))
+		has_libc = name && !strcmp(name, "__libc_start_main");
+	}
+	for (size_t i = 0; i < nr && !ret; i++) {
+		GElf_Sym sym;
+		const char *name = own_function(elf, sh, data, i, &sym);
+		enum code_block block = name ? code_block(name) : 0;
+
+		if (block && code_block_access(block)->call &&
+		    (!has_libc || (GELF_ST_BIND(sym.st_info) == STB_LOCAL && name[0] != '_')))
 			continue;
-		name = elf_strptr(elf, sh->sh_link, sym.st_name);
-		block = name ? code_block(name) : 0;
 		if (block)
 			ret = add_target(c, sym.st_value, block, false);
 	}

@@ -72,8 +72,12 @@ if begin "two pairs at the same places, of which none alone decides"; then
 	end
 fi
 
-begin "what is written to a socket, and not that it is read then" &&
-	names reply-socket 'T[12] does data-write answer\[0\]  serve' 'T[12] does data-write answer\[0\]  serve'
+begin "who sends a buffer, and what fills it anew" &&
+	decides reply-socket 'T[12] does data-write answer\[0\]  serve' 'T[12] does write socket #[01] of T0 \(answer\[0\]\)  serve'
+begin "what is received into a buffer, and who reads that" &&
+	decides request-buffer 'T[12] does recv socket #[01] of T0 \(request\[0\]\)  serve' 'T[12] does data-read request\[0\]  serve'
+begin "a look at a message queue" &&
+	decides queue-room 'T[12] does (stat|send) .*queue-room  sender' 'T[12] does (stat|send) .*queue-room  sender'
 begin "two connections to one address" &&
 	decides accept-role 'T2 does connect socket .*client accept-role.c' 'T1 does connect socket .*client accept-role.c'
 begin "the program's accesses, and not OpenMP's lock" &&
