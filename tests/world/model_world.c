@@ -213,6 +213,7 @@ static void mw_status(struct world *w, struct world_status *st)
 	st->clock = m->s->clock;
 	st->next_timer = mw_first_deadline(m->s);
 	st->ungranted = m->p->ungranted;
+	st->quiet = m->s->task[0].pc < m->p->begins;
 }
 
 static bool mw_in_flight(struct world *w)

@@ -111,6 +111,7 @@ struct mw_program {
 	bool woken_meanwhile;	/* what expires has been woken by something else */
 	uint64_t ungranted;
 	uint64_t grant_ns;	/* that a step takes; 0: 1000 */
+	uint16_t begins;	/* the search begins when task 0 comes to that operation */
 };
 
 struct model_world {

@@ -97,6 +97,9 @@ void engine_free(struct engine *e)
 	faults_free_plan(&e->faults);
 	values_free(&e->values);
 	candidates_free(e);
+	free(e->w->of_runtime);
+	e->w->of_runtime = NULL;
+	e->w->of_runtime_room = 0;
 	free(e->told);
 	free(e->untold);
 	progress_free(&e->pc);
@@ -315,8 +318,10 @@ static enum verdict on_point(struct engine *e, const struct world_event *ev)
 
 	if (!e->x->launch_ns)
 		e->x->launch_ns = e->status.now - e->start_ns;
-	if (e->quiet && !e->status.quiet)
+	if (e->quiet && !e->status.quiet) {
 		progress_made(&e->pc);
+		runtime_begins(e, ev->task);
+	}
 	e->quiet = e->status.quiet;
 	progress_point(&e->pc, ev->task, l->site, ev->yield);
 	/* whether the timer strikes in a computation is up to the machine: on_computation() says what comes of it */
@@ -369,6 +374,7 @@ static enum verdict on_event(struct engine *e, const struct world_event *ev)
 	switch (ev->kind) {
 	case WORLD_NEW:
 		e->x->nr_tasks++;
+		runtime_new_task(e, ev->task);
 		progress_made(&e->pc);
 		break;
 	case WORLD_POINT:
@@ -666,6 +672,7 @@ static void reset(struct engine *e, const struct replay *r, struct trace_writer 
 	e->on_trial = e->time_passes = false;
 	e->trial_at = PROGRESS_WINDOW;
 	candidates_reset(e);
+	runtime_reset(e);
 	if (e->told)
 		memset(e->told, 0, e->told_room * sizeof(*e->told));
 	e->nr_untold = 0;

@@ -30,6 +30,9 @@ struct engine_options {
 	 */
 	uint64_t timeout_ns;
 	uint64_t max_steps;	/* 0: none */
+	const char *runtime_sources;	/* how names of the sources end that it executes; NULL: not known */
+	const char *runtime_rechecks;	/* a function in which tasks wait for a lock for ever, and look at it again at times; NULL: none */
+	bool runtime_tasks;	/* those that live where the search begins are a language's runtime's, but for the one that comes there */
 	bool explore_timeouts;	/* a time-out may expire while others can run: engine_explore_timeouts() */
 	/*
 	 * Then only where that is likely enough: EARLY_MOST times in an execution, by EARLY_NS, and no timer whose

@@ -62,7 +62,8 @@ static uint32_t add_expiring(struct engine *e, uint32_t ne, bool idle)
 
 		const struct world_task *t = &e->w->tasks[c->task];
 
-		if (!expiry_may(t, limit) && !may_any_time(e, t) && !(expiry_may(t, UINT64_MAX) && may_be_early(e, t->deadline)))
+		if (!expiry_may(t, limit) && !may_any_time(e, t) &&
+		    (world_of_runtime(e->w, c->task) || !expiry_may(t, UINT64_MAX) || !may_be_early(e, t->deadline)))
 			continue;
 		c->enabled = any = true;
 		c->label.op = ZUG_OP_EXPIRE;
@@ -441,6 +442,7 @@ static enum verdict make_step(struct engine *e, const struct trace_step *want, i
 	e->time_passes = false;
 	engine_lap(e, SPENT_SEARCH);
 	note_caller(e, t);
+	runtime_step(e, task, e->cands[i].label.op == ZUG_OP_EXPIRE);
 	steps_record(e, task, ne, false);
 	engine_lap(e, SPENT_TRACE);
 	if (ends_fails(e, &e->w->tasks[task]))
@@ -514,8 +516,13 @@ enum verdict decide(struct engine *e)
 		e->fired = true;
 		return WAIT;
 	}
-	if (want)
-		ne = keep_to(e, want);
+	if (asked && runtime_alone(e)) {
+		ends_deadlock(e);
+		ends_add_stacks(e);
+		return END;
+	}
+	/* what was recorded has left out the runtime's tasks already */
+	ne = want ? keep_to(e, want) : runtime_leave(e);
 	engine_lap(e, SPENT_READ);
 	if (!ne)
 		return asked ? WAIT : lease_broken(e, "no task can run");

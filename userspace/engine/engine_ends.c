@@ -27,6 +27,26 @@ bool ends_all_wait_inside(const struct engine *e)
 	return any && !e->w->ops->in_flight(e->w);
 }
 
+/* The innermost function of an interpreted program in which the task waits; false: none is known. */
+static bool say_interpreted(struct engine *e, const struct world_task *t, char *buf, size_t len)
+{
+	const char *suffix = e->o.runtime_sources;
+	struct trace_frame frames[64];
+	int nr = suffix && !world_of_runtime(e->w, t->task) ? e->w->ops->stack(e->w, t, frames, 64) : 0;
+
+	for (int i = 0; i < nr; i++) {
+		const char *end = frames[i].file && frames[i].function ? strrchr(frames[i].file, '.') : NULL;
+
+		if (!end || strcmp(end, suffix))
+			continue;
+		snprintf(buf, len, "waits in %s", frames[i].function);
+		if (frames[i].line)
+			snprintf(buf + strlen(buf), len - strlen(buf), " %s:%d", frames[i].file, (int)frames[i].line);
+		return true;
+	}
+	return false;
+}
+
 static void say_wait(struct engine *e, const struct world_task *t, char *buf, size_t len)
 {
 	uint32_t owner = world_owner(e->w, t);
@@ -37,7 +57,7 @@ static void say_wait(struct engine *e, const struct world_task *t, char *buf, si
 	/* the function that the program called says more than the system call */
 	if (primitive)
 		snprintf(buf, len, "waits in %s%s%s", zug_op_name(t->label.op), name[0] ? " for " : "", name);
-	else
+	else if (!say_interpreted(e, t, buf, len))
 		snprintf(buf, len, "waits in %s", t->where);
 	if (owner != WORLD_NO_TASK)
 		snprintf(buf + strlen(buf), len - strlen(buf), ", held by T%u%s%s", owner,
@@ -68,7 +88,7 @@ void ends_take_stacks(struct engine *e, uint32_t dying)
 	for (uint32_t i = 0; e->t && i < e->w->nr_tasks; i++) {
 		const struct world_task *t = &e->w->tasks[i];
 
-		if (t->state != TASK_BLOCKED && t->state != TASK_PARKED && i != dying)
+		if (i != dying && (world_of_runtime(e->w, i) || (t->state != TASK_BLOCKED && t->state != TASK_PARKED)))
 			continue;
 		nr = e->w->ops->stack(e->w, t, frames, 64);
 		if (i == dying && t->quits)
@@ -107,7 +127,7 @@ void ends_deadlock(struct engine *e)
 	for (uint32_t i = 0; i < e->w->nr_tasks; i++) {
 		const struct world_task *t = &e->w->tasks[i];
 
-		if (t->state != TASK_BLOCKED)
+		if (t->state != TASK_BLOCKED || world_of_runtime(e->w, i))
 			continue;
 		say_wait(e, t, one, sizeof(one));
 		len += snprintf(text + len, len < sizeof(text) ? sizeof(text) - len : 0, "%sT%u %s",

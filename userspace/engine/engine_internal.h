@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * engine_internal.h - inside of engine.h: the loop of an execution (engine.c), decisions
- * (engine_decide.c), what the trace is told (engine_steps.c), and ends that the program does not
- * make (engine_ends.c)
+ * (engine_decide.c), what the trace is told (engine_steps.c), ends that the program does not
+ * make (engine_ends.c), and the tasks of a language's runtime (engine_runtime.c)
  */
 #ifndef ZUG_ENGINE_INTERNAL_H
 #define ZUG_ENGINE_INTERNAL_H
@@ -69,6 +69,9 @@ struct engine {
 	uint32_t stops;		/* of a computation in a row */
 	bool quiet;		/* at the last point the search had not begun yet */
 	uint32_t holds;		/* decisions at which a task was held */
+	uint32_t nr_runtime;	/* tasks of a language's runtime (engine_runtime.c) */
+	uint32_t passed_over;	/* decisions in a row at which one of these could have had the turn */
+	uint32_t in_vain;	/* time-outs in a row, since a task of the program's made another step */
 	uint64_t due;		/* time-outs up to here may expire at this decision also where none may early */
 	uint32_t spun;		/* decisions in a row at which all tasks looked at a spin lock that is held */
 	bool question;		/* no task has the turn, and a decision is due */
@@ -157,6 +160,21 @@ enum verdict decide(struct engine *e);
 enum verdict decide_passed(struct engine *e, uint32_t task);
 /* Shows the search the state in which the execution ended. */
 void decide_final(struct engine *e);
+
+/*
+ * engine_runtime.c. The search begins, and that task of the program has come there: all others are the runtime's, where the
+ * options say so.
+ */
+void runtime_begins(struct engine *e, uint32_t program);
+/* A task was made: what the runtime's make are the runtime's. */
+void runtime_new_task(struct engine *e, uint32_t task);
+void runtime_reset(struct engine *e);
+/* Of the enabled candidates only the program's stay so, or, where these wait or yield, one of the runtime's. Their number. */
+uint32_t runtime_leave(struct engine *e);
+/* A task makes a step; expires: as its time-out is over. */
+void runtime_step(struct engine *e, uint32_t task, bool expires);
+/* True when only the runtime's tasks wake up any more, at times, and lead to nothing: the program's will wait for ever. */
+bool runtime_alone(struct engine *e);
 
 /* engine_lease.c. An execution begins. */
 void lease_begin(struct engine *e);

@@ -107,6 +107,9 @@ static bool make_plan(struct engine *e, const struct search_point *p, uint32_t t
 	uint32_t at = search_cand_of(p, task);
 
 	*plan = (struct world_plan){ 0 };
+	/* the kernel side does not know which tasks are the runtime's */
+	if (e->nr_runtime && !e->r)
+		return false;
 	most = at_most(most, search_steps_left(e->s));
 	search_rule(e->s, p, &plan->rule);
 	if (plan->rule.by == SEARCH_BY_STEPS) {

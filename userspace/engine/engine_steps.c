@@ -127,7 +127,10 @@ uint64_t steps_before_starving(const struct engine *e)
 {
 	uint64_t same = PROGRESS_STARVING - e->same, loops = progress_loops_left(&e->loops);
 
-	return e->yielded ? 0 : same < loops ? same : loops;
+	uint64_t over = PROGRESS_STARVING - e->passed_over;
+
+	same = same < loops ? same : loops;
+	return e->yielded ? 0 : same < over ? same : over;
 }
 
 void steps_diverged(struct engine *e, const char *fmt, ...)

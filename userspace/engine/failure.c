@@ -66,7 +66,7 @@ static uint64_t of_deadlock(struct world *w)
 			return identity_deadlock(s.w, s.nr);
 	for (int joiners = 0; joiners < 2 && !s.nr; joiners++)
 		for (uint32_t i = 0; i < w->nr_tasks; i++)
-			if (w->tasks[i].state == TASK_BLOCKED &&
+			if (w->tasks[i].state == TASK_BLOCKED && !world_of_runtime(w, i) &&
 			    (joiners || !is_consequence(&w->tasks[i].label)))
 				add(&s, &w->tasks[i].label);
 	return identity_deadlock(s.w, s.nr);

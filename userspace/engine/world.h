@@ -273,6 +273,8 @@ struct world {
 	/* Points with ZUG_L_LEFT_OUT that the task may pass, once it has the turn, before it stops at one: the engine's. */
 	uint32_t passes;
 	bool ends_stop;			/* the engine's, too: no lease and no plan goes over a task's end */
+	bool *of_runtime;		/* the engine's: by task, whether a language's runtime has it for itself */
+	uint32_t of_runtime_room;
 	struct world_task *tasks;	/* by task number; state TASK_NONE when not in this execution */
 	uint32_t nr_tasks;
 	/*
@@ -286,6 +288,12 @@ struct world {
 static inline bool world_lives(const struct world_task *t)
 {
 	return t->state != TASK_NONE && t->state != TASK_DEAD;
+}
+
+/* A language's runtime has it for itself: it is none of the program's. */
+static inline bool world_of_runtime(const struct world *w, uint32_t task)
+{
+	return task < w->of_runtime_room && w->of_runtime[task];
 }
 
 /* A living task of that process other than but (NULL: any). NULL: there is none. */
