@@ -15,7 +15,7 @@ SHELL		:= /bin/bash
 .DELETE_ON_ERROR:
 .SUFFIXES:
 MAKEFLAGS	+= --no-builtin-rules
-.PHONY: all programs demo check check-analyze check-death check-fuzz check-sanitized check-soak check-soak-zugd check-large check-unit check-model check-world check-host check-libzug check-arm64 check-html check-languages check-servers check-vm check-long check-releases check-matrix check-cluster bench install install-libzug uninstall clean help build-tests
+.PHONY: all programs demo check check-analyze check-death check-fuzz check-sanitized check-soak check-soak-zugd check-large check-unit check-model check-world check-host check-libzug check-arm64 check-html check-languages check-servers check-runtimes check-vm check-long check-releases check-matrix check-cluster bench install install-libzug uninstall clean help build-tests
 
 B		:= build
 CC		:= gcc
@@ -53,6 +53,7 @@ help:
 		'check-languages  programs in Rust and Go' \
 		'check-servers  servers in six languages, each with a bug; installs what they need; half an hour. Correct systems of' \
 		'               Debian that must repeat, where they are installed; goes on where it was ended; hours' \
+		'check-runtimes  small programs in Java, each with a bug; half an hour' \
 		'check-long   the tests that take long' \
 		'check-death  what takes part in a search is killed at random moments' \
 		'check-matrix planted programs with other C libraries and compilers; goes on where it was ended' \
@@ -417,6 +418,13 @@ check-languages: $(B)/zug
 		exit; done
 	@for source in tests/languages/*.go; do go build -o $(B)/programs/languages/$${source##*/} $$source || exit; done
 	@tools/tap 'tools/run-in-kernel --timeout $(VM_TIMEOUT) tests/languages/run'
+
+# ONLY='Fields Pool': those alone.
+check-runtimes: $(B)/zug
+	@tools/deps vm servers
+	@mkdir -p $(B)/programs/runtimes
+	@javac -g -d $(B)/programs/runtimes tests/runtimes/java/*.java
+	@tools/tap 'tools/run-in-kernel --timeout $(VM_TIMEOUT) tests/runtimes/run $(ONLY)'
 
 # Servers, whose runtimes are larger still. ONLY='java go': the shops in these languages alone. SYSTEMS: options of
 # tests/servers/repeat, such as "--seconds 600 redis nginx", which alone is run then.

@@ -56,6 +56,8 @@ struct options_points {
 	const char *from_output;	/* or when the test writes a line that matches this regular expression; NULL: not by that */
 	char **from_calls;	/* or makes one of these system calls */
 	bool from_start;	/* at the first step, also of a runtime that is known */
+	bool fields;		/* accesses of fields are points, where an interpreter can tell of them */
+	const char *runtime;	/* the search begins where that runtime (runtimes.h) begins with the program; NULL: not there */
 };
 
 /* What a trace adds to the points, so that its replay has the same ones. */

@@ -3,7 +3,6 @@
  * Makes no points: tells which options keep the search at the program, where a language's runtime makes thousands of steps in
  * each execution; and that --only and --not name nothing of what an interpreter executes
  */
-#include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>
 #include "lib/base/shell_word.h"
@@ -33,20 +32,18 @@ static int after(void *state, enum points_phase phase, struct execution *x, char
 	return 0;
 }
 
-/* The user's command with more options, if it is the runtime's; else these alone. */
-static void put_command(FILE *out, const struct session *s, const struct language_runtime *r)
+/* The options that name the points of that runtime, and its flags. */
+static void put_points(FILE *out, const struct language_runtime *k)
 {
-	char *const *argv = s->o.command.argv;
-	const char *slash = strrchr(argv[0], '/');
-
-	if (fnmatch(r->program, slash ? slash + 1 : argv[0], 0)) {
-		fprintf(out, "zug run %s, with %s of the runtime", r->hint, r->flags);
-		return;
+	fprintf(out, "--points %s%s", k->kinds, k->more ? k->more : "");
+	for (char **place = k->points; *place; place++) {
+		fprintf(out, " --point ");
+		shell_word_put(out, *place);
 	}
-	fprintf(out, "zug run %s -- ", r->hint);
-	shell_word_put(out, argv[0]);
-	fprintf(out, " %s", r->flags);
-	shell_words_put(out, argv + 1);
+	fprintf(out, ", and the flags");
+	for (const struct runtime_flag *f = k->flags; f->text; f++)
+		fprintf(out, " %s", f->text);
+	fprintf(out, " of the runtime");
 }
 
 /* The first argument that is a source file of Python; NULL: none. */
@@ -71,8 +68,8 @@ static void put_hint(FILE *out, const struct runtime *r, const struct language_r
 		return;
 	fprintf(out, "many of the %lu steps of an execution are the own ones of %s; points in the program alone: ",
 		(unsigned long)r->steps, file);
-	if (k->hint) {
-		put_command(out, r->s, k);
+	if (k->points) {
+		put_points(out, k);
 	} else {
 		fprintf(out, "--only ");
 		shell_word_put(out, source ? source : "FILE.py");
@@ -103,6 +100,11 @@ static void note(void *state, struct campaign_notes *n)
 	if (r->s->begins)
 		fprintf(out, "the search began at %s, behind the start of the runtime (--from-start: at the first step)\n",
 			r->s->begins);
+	if (r->s->launched.with_flags) {
+		fprintf(out, "executed with points in the program alone, as:");
+		shell_words_put(out, r->s->o.command.argv);
+		fputc('\n', out);
+	}
 	for (unsigned int m = 0; r->steps >= LONG_STEPS && m < probes_nr_modules(r->s->probes); m++) {
 		const struct probe_module *mod = probes_module(r->s->probes, m);
 		const struct language_runtime *k;

@@ -21,18 +21,36 @@
 static char *python_calls[] = { "clone", "clone3", "fork", "vfork", "setitimer", "alarm", "timer_create", NULL };
 /* With this the launcher calls the main method. The machine has made threads before. */
 static char *java_from[] = { "jni_CallStaticVoidMethod", NULL };
+/* What a program in Java does that others see, and the interpreter does not do itself. */
+static char *java_points[] = { "InterpreterRuntime::monitorenter", "JVM_MonitorWait", "JVM_MonitorNotify",
+			       "JVM_MonitorNotifyAll", "Unsafe_Park", "Unsafe_Unpark", NULL };
+static const struct runtime_flag java_flags[] = {
+	/* code that is made at run time has no names */
+	{ "-Xint", .unless = "-X[imc][nio][txm]*" },
+	{ "-XX:+UseSerialGC", .unless = "-XX:+Use*GC" },
+	/* else the interpreter takes a monitor that is free itself */
+	{ "-XX:+UseHeavyMonitors", .needs = "UseHeavyMonitors" },
+	{ NULL },
+};
 /* This executes the script, once the threads of the runtime are there. */
 static char *node_from[] = { "node::LoadEnvironment", NULL };
 
+/* What a program in JavaScript does that others see. */
+static char *node_points[] = { "Builtins_AtomicsLoad", "Builtins_AtomicsStore", "Builtins_AtomicsAdd", "Builtins_AtomicsSub",
+			       "Builtins_AtomicsAnd", "Builtins_AtomicsOr", "Builtins_AtomicsXor", "Builtins_AtomicsExchange",
+			       "Builtins_AtomicsCompareExchange", "Builtins_AtomicsWait", "Builtins_AtomicsNotify", NULL };
+static const struct runtime_flag node_flags[] = { { "--single-threaded-gc", .unless = "--*single-threaded*" }, { NULL } };
+
 static const struct language_runtime known[] = {
-	{ .defines = "Py_BytesMain", .program = "python*", .library = "../lib/*/libpython3*.so.*", .from_calls = python_calls,
-	  .beginning = "the first task that it makes" },
-	{ .defines = "JNI_CreateJavaVM", .program = "java", .library = "../lib/server/libjvm.so", .from = java_from,
-	  .beginning = "the main method", .hint = "--points none --point InterpreterRuntime::monitorenter",
-	  .flags = "-Xint -XX:+UseSerialGC -XX:+UseHeavyMonitors" },
-	{ .defines = "napi_create_function", .program = "node*", .library = "../lib/*/libnode.so.*", .from = node_from,
-	  .beginning = "the start of the script", .hint = "--points syscall --point Builtins_AtomicsLoad "
-	  "--point Builtins_AtomicsStore --spin 0", .flags = "--single-threaded-gc" },
+	{ .name = "python", .defines = "Py_BytesMain", .program = "python*", .library = "../lib/*/libpython3*.so.*",
+	  .from_calls = python_calls, .beginning = "the first task that it makes" },
+	{ .name = "java", .defines = "JNI_CreateJavaVM", .program = "java", .library = "../lib/server/libjvm.so",
+	  .from = java_from, .beginning = "the main method", .sources = ".java", .rechecks = "ObjectMonitor::EnterI",
+	  .points = java_points, .syscalls = ZUG_SYS_FILE | ZUG_SYS_IPC,
+	  .kinds = "syscall:file,syscall:ipc", .usual = true, .flags = java_flags },
+	{ .name = "node", .defines = "napi_create_function", .program = "node*", .library = "../lib/*/libnode.so.*", .from = node_from,
+	  .beginning = "the start of the script", .points = node_points, .syscalls = ZUG_SYS_FILE | ZUG_SYS_IPC,
+	  .kinds = "syscall:file,syscall:ipc", .more = " --spin 0", .flags = node_flags },
 };
 #define RUNTIMES	(sizeof(known) / sizeof(known[0]))
 
@@ -55,6 +73,14 @@ const struct language_runtime *language_runtime_of(struct symfile *f)
 	return which < RUNTIMES ? &known[which] : NULL;
 }
 
+const struct language_runtime *language_runtime_named(const char *name)
+{
+	for (size_t i = 0; name && i < RUNTIMES; i++)
+		if (!strcmp(known[i].name, name))
+			return &known[i];
+	return NULL;
+}
+
 static int count_function(const struct symdef *d, void *arg)
 {
 	return 0;
@@ -70,25 +96,26 @@ static bool begins_there(struct symbols *symbols, const struct language_runtime 
 	       (!r->from || symfile_find(f, r->from[0], count_function, NULL) > 0);
 }
 
-/* True when the program is that runtime, by itself or by a library that lies where the runtime's does. */
-static bool is_runtime(const struct language_runtime *r, const char *program)
+/* The file that is that runtime: the program itself, or a library that lies where the runtime's does. malloc'd; NULL: none. */
+static char *runtime_file(const struct language_runtime *r, const char *program)
 {
 	struct symbols *symbols = symbols_new();
-	bool is = symbols && begins_there(symbols, r, program);
+	char *file = symbols && begins_there(symbols, r, program) ? strdup(program) : NULL;
 	const char *slash = strrchr(program, '/');
 	char pattern[PATH_MAX];
 	glob_t found;
 
-	if (symbols && !is && slash) {
+	if (symbols && !file && slash) {
 		snprintf(pattern, sizeof(pattern), "%.*s/%s", (int)(slash - program), program, r->library);
 		if (!glob(pattern, 0, NULL, &found)) {
-			for (size_t i = 0; i < found.gl_pathc && !is; i++)
-				is = begins_there(symbols, r, found.gl_pathv[i]);
+			for (size_t i = 0; i < found.gl_pathc && !file; i++)
+				if (begins_there(symbols, r, found.gl_pathv[i]))
+					file = strdup(found.gl_pathv[i]);
 			globfree(&found);
 		}
 	}
 	symbols_free(symbols);
-	return is;
+	return file;
 }
 
 /*
@@ -115,20 +142,27 @@ static char *executed(const struct session *s, char **name)
 	return then ? find_program(&s->o, then, err, sizeof(err)) : NULL;
 }
 
-static const struct language_runtime *runtime_of(const char *program)
+/* *file: its file, malloc'd. */
+static const struct language_runtime *runtime_of(const char *program, char **file)
 {
-	for (const struct language_runtime *r = known; program && r < known + RUNTIMES; r++)
-		if (!fnmatch(r->program, strrchr(program, '/') + 1, 0) && is_runtime(r, program))
+	*file = NULL;
+	for (const struct language_runtime *r = known; program && r < known + RUNTIMES; r++) {
+		if (!fnmatch(r->program, strrchr(program, '/') + 1, 0))
+			*file = runtime_file(r, program);
+		if (*file)
 			return r;
+	}
 	return NULL;
 }
 
 int session_skip_env(struct session *s)
 {
-	char *name, *program = executed(s, &name), **given = s->o.command.argv;
+	char *name, *program = executed(s, &name), *file = NULL, **given = s->o.command.argv;
+	const struct language_runtime *r = name ? runtime_of(program, &file) : NULL;
 	size_t nr = 0;
 
-	if (!name || !runtime_of(program)) {
+	free(file);
+	if (!r) {
 		free(name);
 		free(program);
 		return 0;
@@ -148,22 +182,121 @@ int session_skip_env(struct session *s)
 	return 0;
 }
 
-void session_begin_at_program(struct session *s)
+static bool defines_object(struct symbols *symbols, const char *path, const char *name)
+{
+	char err[256];
+	struct symfile *f = path ? symbols_file(symbols, path, NULL, err, sizeof(err)) : NULL;
+
+	return f && symfile_find(f, name, count_function, NULL) > 0;
+}
+
+/* The user has said something of that flag, or of its kin: in the command, or in a variable such as JAVA_TOOL_OPTIONS. */
+static bool is_said(const struct session *s, const struct runtime_flag *flag)
+{
+	const char *like = flag->unless ? flag->unless : flag->text;
+	char variable[128];
+
+	for (char **a = s->o.command.argv + 1; *a; a++)
+		if (!strcmp(*a, flag->text) || !fnmatch(like, *a, 0))
+			return true;
+	snprintf(variable, sizeof(variable), "*_OPTIONS=*%s*", like);
+	for (char **v = s->o.command.envp; v && *v; v++)
+		if (!fnmatch(variable, *v, 0))
+			return true;
+	return false;
+}
+
+/* The user's command with the flags of the runtime that are missing there. 0 or -ENOMEM. */
+static int add_flags(struct session *s, const struct language_runtime *r, const char *runtime_file)
+{
+	char **given = s->o.command.argv, **with;
+	struct symbols *symbols = symbols_new();
+	size_t nr = 0, added = 0;
+
+	while (given[nr])
+		nr++;
+	with = calloc(nr + RUNTIME_FLAGS + 1, sizeof(*with));
+	if (!with || !symbols) {
+		free(with);
+		symbols_free(symbols);
+		return -ENOMEM;
+	}
+	for (const struct runtime_flag *f = r->flags; f->text; f++)
+		if (!is_said(s, f) && (!f->needs || defines_object(symbols, runtime_file, f->needs)))
+			with[1 + added++] = (char *)f->text;
+	symbols_free(symbols);
+	with[0] = given[0];
+	memcpy(with + 1 + added, given + 1, (nr - 1) * sizeof(*with));
+	s->launched.with_flags = s->o.command.argv = with;
+	return 0;
+}
+
+static bool same_list(char *const *a, char *const *b)
+{
+	static char *const none[] = { NULL };
+
+	a = a ? a : none;
+	b = b ? b : none;
+	while (*a && *b && !strcmp(*a, *b)) {
+		a++;
+		b++;
+	}
+	return !*a && !*b;
+}
+
+/* No option says which points there are, or a script says the runtime's. */
+static bool has_usual_points(const struct options_points *o, const struct language_runtime *r)
+{
+	if (!same_list(o->code, NULL) || !same_list(o->watches, NULL) || !same_list(o->only, NULL) || !same_list(o->without, NULL))
+		return false;
+	if (!o->sync && !o->atomic && o->syscalls == r->syscalls && same_list(o->places, r->points))
+		return true;
+	return o->sync && o->atomic && o->syscalls == ZUG_SYS_ALL && same_list(o->places, NULL);
+}
+
+/* No option says where the search begins, or a script says what is said of the runtime. */
+static bool begins_as_usual(const struct campaign_options *o, const struct language_runtime *r)
+{
+	const struct options_points *p = &o->points;
+
+	if (p->from_output)
+		return false;
+	if (!o->search.script && same_list(p->from, NULL) && same_list(p->from_calls, NULL))
+		return true;
+	return same_list(p->from, r->from) && same_list(p->from_calls, r->from_calls);
+}
+
+int session_begin_at_program(struct session *s)
 {
 	struct campaign_options *o = &s->o;
 	const struct language_runtime *r;
-	char *program, *name;
+	char *program, *name, *file;
+	int ret = 0;
 
-	if (o->points.from_start || o->replay.probed || o->search.script || o->machine.sandbox ||
-	    o->inputs.faults || o->failure.invariants || o->failure.discards)
-		return;
+	if (o->points.from_start || o->replay.probed || o->machine.sandbox || o->inputs.faults || o->failure.invariants ||
+	    o->failure.discards)
+		return 0;
 	program = executed(s, &name);
-	r = runtime_of(program);
+	r = runtime_of(program, &file);
+	if (r && !begins_as_usual(o, r))
+		r = NULL;
 	if (r) {
 		o->points.from = r->from;
 		o->points.from_calls = r->from_calls;
+		o->points.runtime = r->name;
 		s->begins = r->beginning;
+	}
+	if (r && r->usual && has_usual_points(&o->points, r)) {
+		o->points.sync = o->points.atomic = o->points.races = false;
+		o->points.syscalls = r->syscalls;
+		o->points.places = r->points;
+		o->points.fields = true;
+		/* of a script the interpreter's flags are the first line's */
+		if (!strcmp(program, s->paths.program))
+			ret = add_flags(s, r, file);
 	}
 	free(program);
 	free(name);
+	free(file);
+	return ret;
 }

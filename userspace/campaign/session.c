@@ -261,12 +261,10 @@ int session_prepare(struct session *s, const struct campaign_options *o,
 						find_program(o, o->command.argv[0], err, errlen);
 	if (!s->paths.program)
 		return -EINVAL;
-	if (session_skip_env(s)) {
+	if (session_skip_env(s) || session_begin_at_program(s)) {
 		snprintf(err, errlen, "out of memory");
 		return -ENOMEM;
 	}
-	if (!session_begins_late(o))
-		session_begin_at_program(s);
 	say_setuid(s);
 	ret = find_shares(s, err, errlen);
 	if (ret)
@@ -395,6 +393,8 @@ int session_open(struct session *s, struct kernel *k, char *err, size_t errlen)
 		probes_leave_out(s->probes, s->o.points.only, s->o.points.without);
 	if (s->probes && leaves_interpreter(&s->o))
 		probes_see_executed(s->probes);
+	if (s->probes && s->o.points.fields)
+		probes_see_fields(s->probes);
 	if (s->probes)
 		probes_answer(s->probes, !s->o.inputs.real_time, !s->o.inputs.real_random);
 	s->places = s->probes ? places_new(s->probes, s->symbols) : NULL;
@@ -407,6 +407,7 @@ int session_open(struct session *s, struct kernel *k, char *err, size_t errlen)
 int session_start(struct session *s, char *err, size_t errlen)
 {
 	const struct campaign_options *o = &s->o;
+	const struct language_runtime *runtime = language_runtime_named(o->points.runtime);
 	const char *debug = getenv("ZUG_DEBUG");
 	const struct kworld_options ko = {
 		.wake_fd = -1, .explore_timeouts = o->inputs.explore_timeouts, .kernel = s->k, .sandbox = s->sandbox,
@@ -424,6 +425,9 @@ int session_start(struct session *s, char *err, size_t errlen)
 	const struct engine_options eo = {
 		.timeout_ns = o->failure.timeout_ns,
 		.max_steps = o->failure.max_steps,
+		.runtime_tasks = runtime && runtime->usual,
+		.runtime_sources = runtime ? runtime->sources : NULL,
+		.runtime_rechecks = runtime ? runtime->rechecks : NULL,
 		.stop = s->stop,
 		.debugger = o->replay.debugger,
 		.explore_timeouts = o->inputs.explore_timeouts,
@@ -528,6 +532,7 @@ void session_close(struct session *s)
 	free(s->launched.program);
 	free(s->launched.name);
 	free(s->launched.argv);
+	free(s->launched.with_flags);
 	free(s->paths.program);
 }
 

@@ -40,6 +40,7 @@ struct session_paths {
 /* What executions begin with in place of the script (session_skip_env()); NULL: as the user gave it. */
 struct session_launched {
 	char *program, *name, **argv;	/* argv: of these strings and others' */
+	char **with_flags;	/* behind o.command.argv: the user's, with flags of the runtime; NULL: it is the caller's */
 };
 
 /* Figures of the search's own executions, but for 'aside' and 'most_tasks'. */

@@ -11,6 +11,7 @@
 #include <string.h>
 #include "kworld/kworld_internal.h"
 #include "lib/base/array.h"
+#include "lib/base/remote.h"
 
 #define WINDOW 2048
 
@@ -240,6 +241,21 @@ static bool ask_callers(struct kworld *k, const struct world_task *t, uint32_t m
 	return out;
 }
 
+/* The interpreter is to tell of accesses of fields: by then it could, and then it does. */
+static void want_fields(const struct probe_module *m, const struct probe_site *s, int pid, uint64_t bias, bool quiet)
+{
+	const struct symfile_fields *x = symfile_fields(m->file);
+	bool then = s->fields == PROBE_FIELDS_WANTED;
+
+	for (int i = 0; x && i < (then ? SYMFILE_WANTED : SYMFILE_POSSIBLE); i++) {
+		const struct symfile_setting *v = then ? &x->wanted[i] : &x->possible[i];
+
+		/* the interpreter starts up by thousands of them */
+		if (!then || !quiet)
+			remote_write(pid, v->vaddr + bias, &v->value, v->size);
+	}
+}
+
 bool kworld_executes_own(struct kworld *k, const struct world_task *t, const struct zug_event *e)
 {
 	const struct probe_site *s = probes_site(k->o.probes, e->site);
@@ -252,8 +268,14 @@ bool kworld_executes_own(struct kworld *k, const struct world_task *t, const str
 
 	if (!m || places_bias(k->o.places, t->process, s->module, &bias) || kworld_registers(&k->w, t, regs))
 		return false;
-	nr = symbols_interpreted_by(k->o.symbols, m->file, bias, t->pid, regs[17], frames, 64);
-	own = nr > 0 && symbols_own_frame(frames, nr) == 0;
+	if (s->fields == PROBE_FIELDS_POSSIBLE || s->fields == PROBE_FIELDS_WANTED) {
+		want_fields(m, s, t->pid, bias, kworld_state(k)->quiet);
+		return false;
+	}
+	/* of an access the innermost says it, unless there is more to be asked */
+	nr = symbols_interpreted_by(k->o.symbols, m->file, bias, t->pid, regs[17], frames,
+				    s->fields && !probes_has_scope(k->o.probes) ? 1 : 64);
+	own = nr > 0 && (s->fields ? symbols_accesses(frames, nr) : symbols_own_frame(frames, nr) == 0);
 	if (own && probes_has_scope(k->o.probes)) {
 		here = probes_judge(k->o.probes, s->module, s->offset);
 		interpreted = probes_judge_interpreted(k->o.probes, frames, nr);

@@ -251,12 +251,18 @@ static bool is_c_library(const struct probe_module *mod)
 /* What an interpreter executes at its looks says whether they are points. */
 static void tell_executed(const struct probe_module *mod, const struct probe_site *s, struct zug_site *what)
 {
+	const struct symfile_fields *fields = s->fields ? symfile_fields(mod->file) : NULL;
 	struct symfile_looks looks;
 
 	what->flags = ZUG_SITE_CODE | ZUG_SITE_EXECUTES;
-	what->base = code_saved_register(s->code.base) + 1;
+	what->base = code_saved_register(fields ? fields->base : s->code.base) + 1;
 	what->disp = s->code.disp;
-	if (symfile_interpreter_looks(mod->file, &looks))
+	/* that is said of no object: user space is asked each time, also before the search begins */
+	if (s->fields == PROBE_FIELDS_POSSIBLE || s->fields == PROBE_FIELDS_WANTED)
+		what->flags |= ZUG_SITE_WAITS;
+	else if (fields)
+		memcpy(what->path, fields->path, sizeof(what->path));
+	else if (symfile_interpreter_looks(mod->file, &looks))
 		memcpy(what->path, looks.path, sizeof(what->path));
 }
 
@@ -517,6 +523,35 @@ static int plant_looks(struct probes *p, uint32_t m, char *err, size_t errlen)
 	return ret;
 }
 
+static int append_fields(struct found *f, const struct symfile_places *places, const char *name, enum probe_fields what)
+{
+	int ret = 0;
+
+	for (uint32_t i = 0; i < places->nr && !ret; i++)
+		ret = found_append(f, &(struct probe_site){ .offset = places->at[i], .symbol = name, .op = ZUG_OP_POINT,
+							    .executes = true, .fields = what,
+							    .limit = what == PROBE_FIELDS_ACCESS ? EXECUTED_MOST : 0 });
+	return ret;
+}
+
+/* Accesses of fields become points, where an interpreter can tell of them. The number of places, or -errno. */
+static int plant_fields(struct probes *p, uint32_t m, char *err, size_t errlen)
+{
+	const struct symfile_fields *x = p->fields ? symfile_fields(p->modules[m].file) : NULL;
+	struct found f = { .fd = -1, .file = p->modules[m].file };
+	int ret;
+
+	if (!x)
+		return 0;
+	ret = append_fields(&f, &x->makes, "start", PROBE_FIELDS_POSSIBLE);
+	ret = ret ? ret : append_fields(&f, &x->starts, "start", PROBE_FIELDS_WANTED);
+	ret = ret ? ret : append_fields(&f, &x->accesses, "field", PROBE_FIELDS_ACCESS);
+	p->modules[m].sync_points |= f.nr > 0;
+	ret = ret ? ret : probes_plant(p, m, &f, err, errlen);
+	found_free(&f);
+	return ret;
+}
+
 /* Notes the primitives that a new module uses. True when there is one that no other module did. */
 static bool note_used(struct probes *p, const struct probe_module *mod)
 {
@@ -578,6 +613,10 @@ int probes_add_file(struct probes *p, const char *path, bool sync, char *err, si
 		total += ret;
 	}
 	if (new) {
+		ret = plant_fields(p, m, err, errlen);
+		if (ret < 0)
+			return ret;
+		total += ret;
 		ret = probes_find_answers(p, m, err, errlen);
 		if (ret < 0)
 			return ret;

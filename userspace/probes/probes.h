@@ -49,9 +49,18 @@ struct probe_site {
 	bool from;		/* the search begins there (--from) */
 	bool once;		/* and the place is no point again after that */
 	bool executes;		/* an interpreter looks there what others want (symfile_looks); of code only base and disp are set */
+	uint8_t fields;		/* enum probe_fields, with executes: there it is one that calls functions at accesses (symfile_fields) */
 	uint32_t limit;		/* in one execution it is a point this many times at most; 0: always */
 	uint32_t within;	/* this many bytes before its operand larger accesses begin that contain it; 0: none known */
 	struct code_place code;	/* a place in the code with its operand; kind 0: a function, or a named place */
+};
+
+/* What is done where an interpreter is to tell of accesses of fields. */
+enum probe_fields {
+	PROBE_FIELDS_NOT,
+	PROBE_FIELDS_POSSIBLE,	/* its variables are set, so that it can */
+	PROBE_FIELDS_WANTED,	/* likewise, so that it does */
+	PROBE_FIELDS_ACCESS,	/* it does: a point, where it executes what is the program's own */
 };
 
 struct probes *probes_new(struct kernel *k, struct sandbox *s, struct symbols *symbols);
@@ -152,6 +161,8 @@ bool probes_has_scope(const struct probes *p);
  * the program's own, not of its language's library, and not left out.
  */
 void probes_see_executed(struct probes *p);
+/* Accesses of fields by what an interpreter executes are points, likewise, where the interpreter can be made to tell of them. */
+void probes_see_fields(struct probes *p);
 /* Whether the instruction at a file offset is left out; BY_CALLER: what calls its function says so, which is a library's. */
 enum probes_scope { PROBES_IN, PROBES_LEFT_OUT, PROBES_BY_CALLER };
 enum probes_scope probes_scope_of(const struct probes *p, uint32_t module, uint64_t offset);

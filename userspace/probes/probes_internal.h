@@ -26,6 +26,7 @@ struct probes {
 	bool scope_interpreted;		/* probes_scope_interpreted() */
 	bool scope_met;			/* probes_scope_met() */
 	bool executed;			/* probes_see_executed() */
+	bool fields;			/* probes_see_fields() */
 };
 
 /* Places found in one file, before they are planted. */

@@ -132,6 +132,11 @@ void probes_see_executed(struct probes *p)
 	p->executed = true;
 }
 
+void probes_see_fields(struct probes *p)
+{
+	p->fields = true;
+}
+
 bool probes_has_scope(const struct probes *p)
 {
 	return p->only || p->without;

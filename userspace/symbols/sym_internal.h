@@ -118,6 +118,7 @@ struct symfile {
 	bool python_sought;
 	struct symfile_python python;
 	struct symfile_java java;
+	struct symfile_fields java_fields;
 
 	bool library_sought;
 	uint64_t library, c_library;	/* symfile_library(), symfile_c_library() */

@@ -498,6 +498,14 @@ int symbols_own_frame(const struct trace_frame *frames, int nr)
 	return -1;
 }
 
+bool symbols_accesses(const struct trace_frame *frames, int nr)
+{
+	static const char atomic[] = "java.util.concurrent.atomic.";
+
+	return symbols_own_frame(frames, nr) == 0 ||
+	       (nr && frames[0].function && !strncmp(frames[0].function, atomic, sizeof(atomic) - 1));
+}
+
 /* ---- from source to code ---- */
 
 /* "bank.c" and "src/bank.c" name /home/u/src/bank.c; "k.c" does not. */

@@ -232,5 +232,33 @@ struct symfile_looks {
 };
 /* false: it is no interpreter, or that is not known of its version. */
 bool symfile_interpreter_looks(struct symfile *f, struct symfile_looks *looks);
+/*
+ * How an interpreter can be made to call functions of its own where the program accesses a field: variables of the file that have
+ * to be set before a function of it, and, when the program makes a thread, before another one. Functions are file offsets. From a
+ * register (its number in instructions) path leads to what the thread executes, as above.
+ */
+#define SYMFILE_PLACES	4
+#define SYMFILE_POSSIBLE 3
+#define SYMFILE_WANTED	2
+struct symfile_fields {
+	bool sought, is;
+	struct symfile_places {
+		uint64_t at[SYMFILE_PLACES];
+		uint32_t nr;
+	} makes, starts, accesses;	/* it makes its code; it makes a thread of the program's; it is called at an access */
+	struct symfile_setting {
+		uint64_t vaddr;
+		uint32_t size, value;
+	} possible[SYMFILE_POSSIBLE], wanted[SYMFILE_WANTED];	/* before 'makes'; before 'starts' */
+	uint8_t base;
+	int16_t path[ZUG_SITE_PATH];
+};
+/* NULL: it is none that can. */
+const struct symfile_fields *symfile_fields(struct symfile *f);
+/*
+ * The innermost of these frames accesses data for the program: it is the program's own, or a method of one of the language's
+ * classes for data that threads share.
+ */
+bool symbols_accesses(const struct trace_frame *frames, int nr);
 
 #endif
