@@ -134,6 +134,15 @@ static void say_difference(FILE *out, const struct check_result *res, struct sym
 	}
 }
 
+/* A test that always fails repeats, too. */
+static void say_failure(FILE *out, const struct check_result *res)
+{
+	const struct trace_outcome *o = res->first ? trace_outcome(res->first) : NULL;
+
+	if (o && o->kind != ZUG_OUTCOME_PASS)
+		say_end(out, res->first, "each failed:");
+}
+
 static int check(struct kernel *k, const struct campaign_options *o, int times, FILE *out,
 		 FILE *err, const volatile sig_atomic_t *stop)
 {
@@ -153,10 +162,12 @@ static int check(struct kernel *k, const struct campaign_options *o, int times, 
 	if (ret == ZUG_EXIT_INCOMPLETE) {
 		fprintf(out, "interrupted: %d executions were the same: %lu steps\n", res.done,
 			(unsigned long)res.steps);
+		say_failure(out, &res);
 	} else if (!ret && res.what == CHECK_SAME) {
 		fprintf(out,
 			"%d executions of one schedule, all the same: %lu steps, end and output\n",
 			res.done, (unsigned long)res.steps);
+		say_failure(out, &res);
 	} else if (!ret) {
 		ret = ZUG_EXIT_FINDING;
 		symbols = symbols_new();

@@ -50,6 +50,11 @@ if begin "a timer that ends a computation"; then
 	differs "a timer's signal" 'SIGPROF comes while the test computes' -- "$inputs/varies" timer
 	end
 fi
+if begin "a failure that repeats"; then
+	same -- "$outcomes/segv"
+	want_out '^each failed: segv|^each failed: .*SEGV'
+	end
+fi
 if begin "waits of no length"; then
 	same -- "$inputs/instant"
 	end
