@@ -19,6 +19,8 @@
  * the program's may send a signal earlier.
  */
 static char *python_calls[] = { "clone", "clone3", "fork", "vfork", "setitimer", "alarm", "timer_create", NULL };
+/* The same, of the interpreter alone: a shell that starts it makes tasks as well. */
+static char *python_from[] = { "PyThread_start_new_thread", "PyOS_BeforeFork", "vfork", "setitimer", "alarm", "timer_create", NULL };
 /* With this the launcher calls the main method. The machine has made threads before. */
 static char *java_from[] = { "jni_CallStaticVoidMethod", NULL };
 /* What a program in Java does that others see, and the interpreter does not do itself. */
@@ -140,6 +142,24 @@ static char *executed(const struct session *s, char **name)
 	if (then && !strtok_r(NULL, " \t\n", &words))
 		*name = strdup(then);
 	return then ? find_program(&s->o, then, err, sizeof(err)) : NULL;
+}
+
+/* A script that has a runtime's name, or that of one of its versions, executes it: version managers put such ones into PATH. */
+static const struct language_runtime *runtime_of_shim(const char *program)
+{
+	FILE *f = program ? fopen(program, "re") : NULL;
+	bool script = f && fgetc(f) == '#' && fgetc(f) == '!';
+
+	if (f)
+		fclose(f);
+	for (const struct language_runtime *r = known; script && r < known + RUNTIMES; r++) {
+		const char *name = strrchr(program, '/') + 1;
+		size_t n = strcspn(r->program, "*");
+
+		if (!strncmp(name, r->program, n) && !name[n + strspn(name + n, "0123456789.")])
+			return r;
+	}
+	return NULL;
 }
 
 /* *file: its file, malloc'd. */
@@ -266,6 +286,18 @@ static bool begins_as_usual(const struct campaign_options *o, const struct langu
 	return same_list(p->from, r->from) && same_list(p->from_calls, r->from_calls);
 }
 
+/* The search begins at functions of the runtime that a script executes: there may be more programs before. */
+static void begin_behind_shim(struct session *s, const char *interpreter)
+{
+	const struct language_runtime *r = runtime_of_shim(s->paths.program);
+
+	r = r ? r : runtime_of_shim(interpreter);
+	if (!r || s->o.search.script || session_begins_late(&s->o))
+		return;
+	s->o.points.from = r->from_calls ? python_from : r->from;
+	s->begins = r->beginning;
+}
+
 int session_begin_at_program(struct session *s)
 {
 	struct campaign_options *o = &s->o;
@@ -286,6 +318,8 @@ int session_begin_at_program(struct session *s)
 		o->points.runtime = r->name;
 		s->begins = r->beginning;
 	}
+	if (!file)
+		begin_behind_shim(s, program);
 	if (r && r->usual && has_usual_points(&o->points, r)) {
 		o->points.sync = o->points.atomic = o->points.races = false;
 		o->points.syscalls = r->syscalls;
