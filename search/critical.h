@@ -46,6 +46,7 @@ struct critical_pair {
 	bool named;		/* a pair only where operations of which nothing is known, and libraries' own, order nothing */
 	bool points;		/* and points that the user named are about one thing; they are two of these */
 	uint8_t span;		/* of such points: so many more than the nearest two come the other way round */
+	uint8_t group;		/* the caller's, for points that are tried together */
 };
 
 struct critical {

@@ -41,6 +41,9 @@ static void fini(void *state)
 	schedule_release(&n->fails);
 	schedule_release(&n->now);
 	schedule_release(&n->whole);
+	settled_release(&n->fails_steps);
+	settled_release(&n->now_steps);
+	free(n->done);
 	around_release(&n->a);
 	free(n->others);
 	free(n->trial);
@@ -109,7 +112,7 @@ static bool next_trial(struct neighbour *n)
 	n->nr_trial = n->fails.nr_diffs;
 	switch (n->phase) {
 	case WHOLE_FIRST:
-		return n->nr_pairs - n->nr_late > PAIRS_FEW && neighbour_next_whole(n);
+		return n->nr_pairs - n->nr_late - n->nr_handed > PAIRS_FEW && neighbour_next_whole(n);
 	case REVERSE:
 		return neighbour_next_reversed(n);
 	case WHOLE:
@@ -145,6 +148,7 @@ static int begin(void *state, uint64_t iteration)
 	n->a.trials++;
 	schedule_clear(&n->now);
 	n->births_now.nr = 0;
+	n->nr_done = 0;
 	return SEARCH_GO;
 }
 
@@ -271,6 +275,16 @@ static int note_births(struct births *b, const struct search_point *p, size_t st
 	return 0;
 }
 
+static int note_done(struct neighbour *n, uint32_t task, const struct zug_label *l)
+{
+	if (!ARRAY_RESERVE(n->done, n->room_done, task + 1))
+		return -ENOMEM;
+	while (n->nr_done <= task)
+		n->done[n->nr_done++] = (struct settling){ 0 };
+	settling_step(&n->done[task], l);
+	return 0;
+}
+
 static void final(void *state, const struct search_point *p)
 {
 	struct neighbour *n = state;
@@ -295,6 +309,8 @@ static int pick(void *state, const struct choice *c)
 		n->a.error = note_births(&n->births_now, c->point, n->now.nr);
 	if (n->phase == FOLLOW && !n->a.error)
 		n->a.error = note_pending(n, c->point, choice_cand(c, pos)->task);
+	if (!n->a.error)
+		n->a.error = note_done(n, choice_cand(c, pos)->task, &choice_cand(c, pos)->label);
 	if (!n->a.error)
 		n->a.error = schedule_note(&n->now, n->a.env, c, pos);
 	return n->a.error ? n->a.error : (int)pos;
@@ -334,9 +350,16 @@ static void passed(struct neighbour *n)
 	struct neighbour_result r = { .found = true, .trial = n->a.trials, .alike = n->best.alike,
 				      .otherwise = n->best.otherwise };
 
+	n->named = false;
 	n->a.error = neighbour_compare(n, &r);
-	if (!n->a.error && (n->decides || closer(&r, &n->best)))
+	if (n->a.error || (n->points && !n->named && !n->decides && !r.alone))
+		return;
+	if (n->decides || n->named > n->points || closer(&r, &n->best))
 		n->best = r;
+	if (n->named) {
+		n->points = true;
+		n->points_group = n->pairs[n->nr_pairs - 1 - n->at].group;
+	}
 }
 
 /* Its steps without the rounds of a livelock, but the first. */
@@ -410,13 +433,28 @@ static int find_pairs(struct neighbour *n)
 	if (neighbour_make_room(n, n->fails.nr + CRITICAL_MORE) || find_torn(n))
 		return -ENOMEM;
 	if (critical_pairs(&n->failing, PAIRS_MAX, &n->pairs, &n->nr_pairs) ||
-	    pair_order(&n->failing, n->waited, n->nr_waited, n->pairs, n->nr_pairs))
+	    pair_order(&n->failing, n->waited, n->nr_waited, n->pairs, n->nr_pairs) || neighbour_add_handed(n))
 		return -ENOMEM;
 	if (n->a.max_trials && n->nr_pairs > n->a.max_trials)
 		n->nr_pairs = n->a.max_trials;
-	while (n->nr_late < n->nr_pairs && pair_is_late(&n->failing, &n->pairs[n->nr_pairs - 1 - n->nr_late]))
+	if (n->nr_handed > n->nr_pairs)
+		n->nr_handed = n->nr_pairs;
+	while (n->nr_handed + n->nr_late < n->nr_pairs && pair_is_late(&n->failing, &n->pairs[n->nr_pairs - 1 - n->nr_late]))
 		n->nr_late++;
 	return 0;
+}
+
+/* Of the execution that is over only the program's own steps are compared. 0 or -ENOMEM. */
+static int settle(struct neighbour *n, struct births *b)
+{
+	int ret = settled_steps(&n->now, &n->now_steps);
+
+	for (uint32_t i = 0; !ret && i < b->nr; i++)
+		if (b->at[i] != UINT32_MAX)
+			b->at[i] = settled_before(&n->now_steps, b->at[i]);
+	for (size_t i = 0; !ret && n->phase == FOLLOW && i < n->nr_ended; i++)
+		n->ended[i].by = settled_before(&n->now_steps, n->ended[i].by);
+	return ret;
 }
 
 /* The next update is made whole in this execution. */
@@ -437,13 +475,18 @@ static void end(void *state, const struct search_end *e)
 	struct neighbour *n = state;
 	bool fails = e->result == SEARCH_FAIL && e->failure == n->a.failure;
 	struct schedule swap = n->fails;
+	struct settled swap_steps = n->fails_steps;
 
+	if (!n->a.error)
+		n->a.error = settle(n, n->phase == FOLLOW ? &n->births : &n->births_now);
 	if (n->a.error)
 		return;
 	if (n->phase == FOLLOW) {
 		n->a.reproduced = fails;
 		n->fails = n->now;
 		n->now = swap;
+		n->fails_steps = n->now_steps;
+		n->now_steps = swap_steps;
 		n->trial = calloc(n->fails.nr_diffs + 1, sizeof(*n->trial));
 		n->a.error = n->trial ? 0 : -ENOMEM;
 		if (fails && !n->a.error)
@@ -500,6 +543,7 @@ void neighbour_result(const struct search *s, struct neighbour_result *result)
 	if (!result->found && n->nr_torn) {
 		result->torn = true;
 		neighbour_name_torn(n, n->torn, result);
+		neighbour_in_execution(n, result);
 	}
 	result->reproduced = n->a.reproduced;
 	result->all = n->a.reproduced && n->phase == DONE;

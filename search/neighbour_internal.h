@@ -7,6 +7,7 @@
 #include "search/critical.h"
 #include "search/neighbour.h"
 #include "search/schedule.h"
+#include "search/settled.h"
 #include "search/torn.h"
 
 /*
@@ -40,7 +41,10 @@ struct whole {
 
 struct neighbour {
 	struct around a;
-	struct schedule fails, now;
+	struct schedule fails, now;	/* from their ends on with the program's own steps alone */
+	struct settled fails_steps, now_steps;
+	struct settling *done;		/* by task, in the execution that goes on */
+	uint32_t nr_done, room_done;
 	struct other *others;		/* of the failing execution, in its order */
 	size_t nr_others, room_others;
 	struct difference *trial;	/* what this execution follows */
@@ -60,6 +64,7 @@ struct neighbour {
 	struct births births, births_now;	/* of fails, now */
 	struct critical_pair *pairs;
 	size_t nr_pairs, nr_late;	/* the last ones are late (pair_order.h) */
+	size_t nr_handed;		/* the first ones are of neighbour_add_handed() */
 	struct torn *torn;		/* in led, one for each object, the last first; and room for those of whole */
 	size_t nr_torn, at_torn;
 	struct schedule whole;		/* the execution in which the first nr_made updates were made whole */
@@ -69,10 +74,12 @@ struct neighbour {
 	bool whole_fails;		/* it fails alike: the next update of the object can be made whole in it */
 	size_t at_alike;		/* ALIKE: the number of pairs whose places were tried, or are being tried */
 	bool decides;			/* best names what decides, where that alone was not reversed */
+	bool named, points;		/* two points were reversed in the last execution that passed; in best, */
+	uint8_t points_group;		/* in that group of them (critical_pair) */
 	uint32_t *order;		/* the reversed schedule: its tasks, */
 	size_t room_order, room_nth;
 	size_t nr_order, first_left;	/* those before first_left have made their steps */
-	uint32_t *nth;			/* and which of its task's steps each is */
+	uint32_t *nth;			/* and which of its task's own steps each is */
 	enum phase phase;
 	size_t at;			/* the number of pairs, others, or of fails.diffs, that remain */
 	uint32_t moved;			/* EARLIER, LATER: by this many steps */
@@ -111,6 +118,16 @@ static inline struct critical neighbour_critical(const struct schedule *s, const
 	return (struct critical){ .s = s, .births = b->at, .parents = b->parents, .nr_tasks = b->nr };
 }
 
+/* ---- neighbour_handed.c ---- */
+
+/*
+ * In front of all pairs come those of points at preemptions at which a task gives an interpreter's lock away (settled.h). 0 or
+ * -ENOMEM.
+ */
+int neighbour_add_handed(struct neighbour *n);
+/* Of such pairs the one that changes the fewest orders is told: none of the next ones can be it. */
+bool neighbour_handed_over(const struct neighbour *n, const struct critical_pair *next);
+
 /* ---- neighbour_orders.c ---- */
 
 /* An order of so many tasks can be followed: 0 or -ENOMEM. */
@@ -129,6 +146,8 @@ uint64_t neighbour_order_promise(const struct neighbour *n, uint32_t task);
  * How far the execution that has just passed is from the failing one, and the two operations to name. 0 or -ENOMEM.
  */
 int neighbour_compare(struct neighbour *n, struct neighbour_result *r);
+/* The steps of the pair become their numbers in the executions. */
+void neighbour_in_execution(const struct neighbour *n, struct neighbour_result *r);
 /* What that torn update has read, and what came between. */
 void neighbour_name_torn(const struct neighbour *n, const struct torn *t, struct neighbour_result *r);
 

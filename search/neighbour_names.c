@@ -24,12 +24,6 @@ static bool has_object(const struct access *a, uint64_t object)
 	return object && object != ACCESS_OPAQUE && (a->object[0] == object || a->object[1] == object);
 }
 
-/* What an operation of the program touches; what is left out is none. */
-static struct access touched(const struct zug_label *l)
-{
-	return l->flags & ZUG_L_LEFT_OUT ? (struct access){ 0 } : access_of(l);
-}
-
 /* They share no object with a name: they may depend on each other. */
 static bool vague(const struct access *a, const struct access *b)
 {
@@ -144,7 +138,9 @@ static void name_reversed(struct neighbour *n, const struct pairing *same, struc
 	r->second = b;
 	r->nr_pairs += !r->nr_pairs;
 	r->alone = !pair->named && !(pair->ends && pair->wide) && n->phase == REVERSE;
-	n->decides = !r->alone;
+	/* of points the closest is looked for: a task that is held for long passes, too */
+	n->named = pair->points;
+	n->decides = !r->alone && !pair->points;
 }
 
 /* What the torn update has read, and what came between. */
@@ -154,6 +150,16 @@ void neighbour_name_torn(const struct neighbour *n, const struct torn *t, struct
 	r->second = (struct neighbour_op){ n->fails.tasks[t->between], n->fails.labels[t->between], t->between,
 					   UINT64_MAX };
 	r->second_here = r->second.label;
+}
+
+void neighbour_in_execution(const struct neighbour *n, struct neighbour_result *r)
+{
+	struct neighbour_op *const ops[] = { &r->first, &r->second };
+
+	for (int i = 0; i < 2; i++) {
+		ops[i]->failing = settled_at(&n->fails_steps, ops[i]->failing);
+		ops[i]->passing = settled_at(&n->now_steps, ops[i]->passing);
+	}
 }
 
 /* The first torn update of this trial's object is the one to name, if it is whole here. */
@@ -201,14 +207,14 @@ int neighbour_compare(struct neighbour *n, struct neighbour_result *r)
 	r->nr = p->nr;
 	r->nr_pairs = 0;
 	for (size_t i = part; i < f_end; i++) {
-		struct access a = touched(&f->labels[i]);
+		struct access a = access_of(&f->labels[i]);
 		uint64_t in_p = pairing_in_second(same, i);
 
 		if (!a.object[0] || in_p == PAIRING_STRAYED)
 			continue;
 		for (size_t k = part; k < p_end && k < in_p; k++) {
 			const struct zug_label label = pairing_label(same, &p->labels[k]);
-			struct access b = touched(&label);
+			struct access b = access_of(&label);
 			uint64_t in_f = pairing_in_first(same, k);
 			bool is_vague = vague(&a, &b);
 			unsigned int kind;
@@ -233,5 +239,8 @@ int neighbour_compare(struct neighbour *n, struct neighbour_result *r)
 	else if (neighbour_follows_order(n))
 		n->decides = name_whole(n, same, r);
 	pairing_free(same);
+	neighbour_in_execution(n, r);
+	r->nr = n->now_steps.whole;
+	r->part = r->part < n->now_steps.nr ? settled_at(&n->now_steps, r->part) : r->nr;
 	return 0;
 }

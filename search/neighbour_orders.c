@@ -33,7 +33,10 @@ static void take_order(struct neighbour *n)
 /* The failing schedule with one pair the other way round. */
 bool neighbour_next_reversed(struct neighbour *n)
 {
-	if (!n->at || neighbour_explains(n) || (n->a.max_trials && n->a.trials > n->a.max_trials / 4 * 3))
+	if (neighbour_explains(n) || (n->a.max_trials && n->a.trials > n->a.max_trials / 4 * 3))
+		return false;
+	n->decides = n->points && (!n->at || neighbour_handed_over(n, &n->pairs[n->nr_pairs - n->at]));
+	if (!n->at || n->decides)
 		return false;
 	n->at--;
 	n->nr_order = critical_reverse(&n->failing, &n->pairs[n->nr_pairs - 1 - n->at], n->order);
@@ -196,20 +199,27 @@ bool neighbour_next_alike(struct neighbour *n)
 	return false;
 }
 
+/* So many of its own steps the task has made, which can run if pos is one. */
+static uint32_t made(const struct neighbour *n, const struct choice *c, uint32_t task, uint32_t pos)
+{
+	return task < n->nr_done ? settling_made(&n->done[task], pos == CHOICE_NONE ? NULL : &choice_cand(c, pos)->label) : 0;
+}
+
 /* The first task of the reversed schedule that can run and has not made that step yet. */
 uint32_t neighbour_follow_order(struct neighbour *n, const struct choice *c)
 {
+	bool first = true;
 	uint32_t pos;
 
-	while (n->first_left < n->nr_order &&
-	       n->nth[n->first_left] < hb_steps(n->a.env->hb, n->order[n->first_left]))
-		n->first_left++;
 	for (size_t i = n->first_left; i < n->nr_order; i++) {
-		if (n->nth[i] < hb_steps(n->a.env->hb, n->order[i]))
-			continue;
 		pos = schedule_position(c, n->order[i]);
+		if (n->nth[i] < made(n, c, n->order[i], pos)) {
+			n->first_left += first;
+			continue;
+		}
 		if (pos != CHOICE_NONE)
 			return pos;
+		first = false;
 	}
 	return schedule_base(c);
 }
@@ -220,9 +230,14 @@ uint64_t neighbour_order_promise(const struct neighbour *n, uint32_t task)
 	uint64_t nr = 0;
 
 	for (size_t i = n->first_left; i < n->nr_order; i++) {
-		if (n->nth[i] < hb_steps(n->a.env->hb, n->order[i]))
+		uint32_t of = n->order[i];
+
+		/* whether its last step has taken effect turns out when it goes on */
+		if (of != task && of < n->nr_done && n->done[of].point)
+			break;
+		if (of < n->nr_done && n->nth[i] < n->done[of].made)
 			continue;
-		if (n->order[i] != task)
+		if (of != task)
 			break;
 		nr++;
 	}

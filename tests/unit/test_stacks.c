@@ -229,6 +229,30 @@ static void lines_of_python(void **state)
 	assert_int_equal(sym_python_line(table, 0, 10, 0), -1);
 }
 
+/* A thread that is started, waited for, begins or ends: only up to the program's innermost function. */
+static void threads_of_python(void **state)
+{
+	static const char library[] = "/usr/lib/python3.11/threading.py";
+	const struct trace_frame condition = { .function = "Condition.wait", .file = library, .line = 327 };
+	const struct trace_frame start = { .function = "Thread.start", .file = library, .line = 962 };
+	const struct trace_frame begin = { .function = "Thread._bootstrap_inner", .file = library, .line = 1028 };
+	const struct trace_frame run = { .function = "Thread.run", .file = library, .line = 975 };
+	const struct trace_frame get = { .function = "Queue.get", .file = "/usr/lib/python3.11/queue.py", .line = 171 };
+	const struct trace_frame worker = { .function = "_worker", .line = 81,
+					    .file = "/usr/lib/python3.11/concurrent/futures/thread.py" };
+	const struct trace_frame own = { .function = "main", .file = "/home/u/shop.py", .line = 3 };
+	const struct trace_frame own_start = { .function = "Thread.start", .file = "/home/u/shop.py", .line = 3 };
+
+	(void)state;
+	assert_true(symbols_begins_thread((struct trace_frame[]){ condition, start, own }, 3));
+	assert_true(symbols_begins_thread((struct trace_frame[]){ condition, begin }, 2));
+	assert_false(symbols_begins_thread((struct trace_frame[]){ condition, get, own, run, begin }, 5));
+	assert_false(symbols_begins_thread((struct trace_frame[]){ condition, get, worker, run, begin }, 5));
+	assert_false(symbols_begins_thread((struct trace_frame[]){ own, start }, 2));
+	assert_false(symbols_begins_thread((struct trace_frame[]){ condition, own_start }, 2));
+	assert_false(symbols_begins_thread(NULL, 0));
+}
+
 static const char in_java[] =
 	"package bank;\n"
 	"public class Stack {\n"
@@ -371,6 +395,7 @@ int main(void)
 		cmocka_unit_test(a_stack_at_a_probe),
 		cmocka_unit_test(a_stack_in_python),
 		cmocka_unit_test(lines_of_python),
+		cmocka_unit_test(threads_of_python),
 		cmocka_unit_test(a_stack_in_java),
 		cmocka_unit_test(lines_of_java),
 	};

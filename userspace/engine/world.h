@@ -67,8 +67,8 @@ struct world_task {
 	enum wait_kind wait;
 	char where[96];			/* blocked: "futex", "read pipe #0 of T1" */
 	uint64_t deadline;		/* blocked: when its time-out is over, on the test's clock; 0: none, or the kernel's own */
-	bool for_turn;			/* blocked: until an interpreter lets it execute the program, or to ask for that after a time-out */
-	bool any_time;			/* for_turn: the time-out counts how long another task computes, and may be over at once */
+	bool for_turn;			/* blocked: at a lock or condition of an interpreter's own, to execute the program */
+	bool any_time;			/* for_turn, with a time-out: it counts how long another task computes, and may be over at once */
 	bool network;			/* blocked: for something that may come through the test's own network */
 	bool outside;			/* blocked: something outside the test may wake it, too */
 	bool quits;			/* about to end the root command, with this status */

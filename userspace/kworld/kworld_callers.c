@@ -312,6 +312,26 @@ bool kworld_has_interpreter(struct kworld *k, uint32_t process)
 	return next_interpreter(k, process, &m, &begin, &size);
 }
 
+/*
+ * The task, which stands still, starts a thread or waits for one by the language's library. Who is preempted in there, with that
+ * library's own locks, could as well be before it or behind it.
+ */
+static bool begins_thread(struct kworld *k, const struct world_task *t)
+{
+	struct trace_frame frames[64];
+	uint64_t begin, size, bias, regs[18];
+	unsigned int m = 0;
+	struct symfile *f;
+
+	while (next_interpreter(k, t->process, &m, &begin, &size)) {
+		f = probes_module(k->o.probes, m - 1)->file;
+		if (!places_bias(k->o.places, t->process, m - 1, &bias) && !kworld_registers(&k->w, t, regs) &&
+		    symbols_begins_thread(frames, symbols_interpreted_by(k->o.symbols, f, bias, t->pid, regs[17], frames, 64)))
+			return true;
+	}
+	return false;
+}
+
 bool kworld_is_interpreters(struct kworld *k, const struct world_task *t, uint64_t addr)
 {
 	uint64_t begin, size;
@@ -338,6 +358,8 @@ void kworld_scope_point(struct kworld *k, struct world_task *t, const struct zug
 		out = true;
 	else
 		k->kt[t->task].asked_for_turn = false;
+	if (!out && t->state == TASK_PARKED && !(e->flags & ZUG_EF_LEASED))
+		out = begins_thread(k, t);
 	if (out)
 		t->label.flags |= ZUG_L_LEFT_OUT;
 }

@@ -749,9 +749,9 @@ void kworld_describe_wait(struct kworld *k, struct world_task *t, const struct z
 
 	t->wait = WAIT_UNKNOWN;
 	t->outside = t->network = false;
-	/* who waits for it with a time-out asks for it then, when another one has had it for so long */
-	t->for_turn = e->nr == SYS_futex && t->deadline && kworld_is_interpreters(k, t, e->arg[0]);
-	t->any_time = t->for_turn && !k->kt[t->task].asked_for_turn;
+	t->for_turn = e->nr == SYS_futex && kworld_is_interpreters(k, t, e->arg[0]);
+	/* a task that waits for it with a time-out asks for it then, when another one has had it for so long */
+	t->any_time = t->for_turn && t->deadline && !k->kt[t->task].asked_for_turn;
 	/* a point that was passed before the search began made no event */
 	if (kworld_state(k)->quiet || (!inside_label(t, &k->kt[t->task], e) && !(d && t->label.op == d->op))) {
 		t->label = (struct zug_label){ .op = d ? d->op : ZUG_OP_NONE };

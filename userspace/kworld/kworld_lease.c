@@ -408,9 +408,9 @@ void kworld_lease_begin(struct kworld *k, uint32_t task)
 		k->prefix.lease = nr;
 	if ((!nr && !plans) || k->prefix.feeding || k->waiters.nr > MOST_WAITERS || k->run.stepping || k->run.nr_lent || k->run.nr_held || k->flows.nr)
 		return;
-	/* that a point is left out is known behind it, and what was promised says nothing of the next one then */
+	/* whether a point is left out is read of the task that stands there, and what was promised says nothing of the next one then */
 	if (!l->known && kworld_has_interpreter(k, k->w.tasks[task].process))
-		nr = 1;
+		return;
 	l->tgid = k->w.tasks[task].tgid;
 	l->nr_locks = 0;
 	if (!gather_locks(k, l))

@@ -341,10 +341,24 @@ void report_step_place(struct report *r, const struct trace_step *s, char *buf, 
 		report_site(r, s->label.site, buf, len);
 }
 
+/* A point between two operations of a program that is interpreted is a place, where nothing is done. */
+static const char *verb_at_place(const char *verb)
+{
+	static const char *const at[][2] = {
+		{ "does", "goes on at" }, { "would do", "would go on at" }, { "is stopped before", "is stopped at" },
+	};
+
+	for (size_t i = 0; i < sizeof(at) / sizeof(at[0]); i++)
+		if (!strcmp(verb, at[i][0]))
+			return at[i][1];
+	return NULL;
+}
+
 void report_action(struct report *r, uint32_t task, const char *verb, const struct trace_step *s)
 {
 	const struct trace_frame *frames, *frame;
 	char label[600], site[600], name[32], program[72];
+	const char *at = s->label.op == ZUG_OP_POINT ? verb_at_place(verb) : NULL;
 	struct report_caller caller;
 	bool called;
 	uint32_t nr;
@@ -359,11 +373,12 @@ void report_action(struct report *r, uint32_t task, const char *verb, const stru
 	} else {
 		report_site(r, s->label.site, site, sizeof(site));
 	}
+	at = called ? at : NULL;
 	fprintf(r->out, "      %s%s%s%s %s %s%s%s%s%s\n", report_task_style(r, task),
 		report_task_name(task, name, sizeof(name)), report_style(r, STYLE_PLAIN),
-		program_of(r, task, s->step, program, sizeof(program)), verb,
-		report_style(r, STYLE_STRONG), label, report_style(r, STYLE_PLAIN),
-		site[0] ? "  " : "", site);
+		program_of(r, task, s->step, program, sizeof(program)), at ? at : verb,
+		report_style(r, STYLE_STRONG), at ? "" : label, report_style(r, STYLE_PLAIN),
+		site[0] && !at ? "  " : "", site);
 	if (frame) {
 		/* the source of a caller may belong to another file than the place does: to none, if it is interpreted */
 		if (!called)

@@ -367,6 +367,11 @@ int symbols_interpreted_by(struct symbols *s, struct symfile *f, uint64_t bias, 
 	return nr;
 }
 
+bool symbols_begins_thread(const struct trace_frame *frames, int nr)
+{
+	return sym_python_begins_thread(frames, nr);
+}
+
 bool symfile_interprets(struct symfile *f)
 {
 	return sym_is_python(f) || sym_is_java(f);

@@ -105,6 +105,29 @@ bool sym_is_python_loop(const char *function)
 	return function && !strncmp(function, "_PyEval_EvalFrameDefault", 24);
 }
 
+static bool ends_with(const char *text, const char *end)
+{
+	size_t n = strlen(text), m = strlen(end);
+
+	return n >= m && !strcmp(text + n - m, end);
+}
+
+/* Up to the program's innermost function, or to that for which the library made a thread of its own. */
+bool sym_python_begins_thread(const struct trace_frame *frames, int nr)
+{
+	static const char *const functions[] = { "Thread.start", "Thread.join", "Thread._bootstrap_inner", "Thread._bootstrap" };
+	int own = symbols_own_frame(frames, nr);
+
+	for (int i = 0; i < (own < 0 ? nr : own); i++) {
+		if (!frames[i].function || !frames[i].file || ends_with(frames[i].function, ".run"))
+			return false;
+		for (size_t k = 0; k < sizeof(functions) / sizeof(functions[0]); k++)
+			if (!strcmp(frames[i].function, functions[k]) && ends_with(frames[i].file, "/threading.py"))
+				return true;
+	}
+	return false;
+}
+
 /* ---- memory ---- */
 
 static bool read_word(const struct python *p, uint64_t addr, uint64_t *word)

@@ -59,7 +59,7 @@ elif begin "a race in Python is found, and told by its lines"; then
 	done
 	cmp -s found.unknown found.always || note "with leases: $(cat found.unknown); without: $(cat found.always)"
 	want_out ' account\.py:[0-9]+$'
-	! grep -qE '^It fails when$' "$dir/out" || want_out '^ +T[0-9] (does|would do|is stopped before) .* [^ ]+ (account|threading)\.py:[0-9]+$'
+	! grep -qE '^It fails when$' "$dir/out" || want_out '^ +T[0-9] (does .* |goes on at |would do .* |would go on at )[^ ]+ (account|threading)\.py:[0-9]+$'
 	zug 60 replay -q -n 2 unknown/*.1.trace
 	want_status 1
 	want_out 'replayed 2 of 2 times exactly'
@@ -107,7 +107,7 @@ if [ "$known" = True ] && begin "points only in a class of Python"; then
 	account
 	zug 60 run -q --from-output '^ready' --only 'Account.[gs]et' --executions 30 --minimize-time 8s -o traces -- $python account.py
 	want_status 1
-	want_out ' is stopped before .* Account\.[gs]et account\.py:[0-9]+$'
+	want_out ' is stopped (before .* |at )Account\.[gs]et account\.py:[0-9]+$'
 	zug 60 replay -q -n 2 traces/*.1.trace
 	want_status 1
 	want_out 'replayed 2 of 2 times exactly'
@@ -149,8 +149,9 @@ if [ "$($python -c 'import sys; print(sys.version_info[1])' 2>/dev/null)" = 11 ]
 	end
 	zug 60 run -q --seed 1 --executions 40 --minimize-time 4s -o traces -- $python withdraw.py
 	want_status 1
-	want_out ' point +(withdraw|pay|<module>) withdraw\.py:[0-9]+$'
-	! grep -qE ' point .* threading\.py:[0-9]+' "$dir/out" || note "a point in the library: $(grep -m 1 ' point .* threading' "$dir/out")"
+	want_out ' (goes on|is stopped) at (withdraw|pay|<module>) withdraw\.py:[0-9]+$'
+	! grep -qE ' at .* threading\.py:[0-9]+' "$dir/out" || note "a point in the library: $(grep -m 1 ' at .* threading' "$dir/out")"
+	! grep -q '^It fails when$' "$dir/out" || want_out '^ +T[12] goes on at (withdraw|pay) withdraw\.py:[0-9]+$'
 	! grep -qE ' (does|before) .* GIL' "$dir/out" || note "the lock of the interpreter is told: $(grep -m 1 ' GIL' "$dir/out")"
 	zug 60 replay -q -n 2 traces/*.1.trace
 	want_status 1
