@@ -274,6 +274,13 @@ static bool has_usual_points(const struct options_points *o, const struct langua
 	return o->sync && o->atomic && o->syscalls == ZUG_SYS_ALL && same_list(o->places, NULL);
 }
 
+/* Neither an option nor a script says where the search begins. */
+static bool says_no_begin(const struct campaign_options *o)
+{
+	return !o->search.script && !o->points.from_output && same_list(o->points.from, NULL) &&
+	       same_list(o->points.from_calls, NULL);
+}
+
 /* No option says where the search begins, or a script says what is said of the runtime. */
 static bool begins_as_usual(const struct campaign_options *o, const struct language_runtime *r)
 {
@@ -281,7 +288,7 @@ static bool begins_as_usual(const struct campaign_options *o, const struct langu
 
 	if (p->from_output)
 		return false;
-	if (!o->search.script && same_list(p->from, NULL) && same_list(p->from_calls, NULL))
+	if (says_no_begin(o))
 		return true;
 	return same_list(p->from, r->from) && same_list(p->from_calls, r->from_calls);
 }
@@ -292,7 +299,7 @@ static void begin_behind_shim(struct session *s, const char *interpreter)
 	const struct language_runtime *r = runtime_of_shim(s->paths.program);
 
 	r = r ? r : runtime_of_shim(interpreter);
-	if (!r || s->o.search.script || session_begins_late(&s->o))
+	if (!r || !says_no_begin(&s->o))
 		return;
 	s->o.points.from = r->from_calls ? python_from : r->from;
 	s->begins = r->beginning;
