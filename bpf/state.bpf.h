@@ -273,14 +273,30 @@ static __always_inline void event_init(struct zug_event *e, __u32 kind, struct t
 	e->mm = t->mm;
 }
 
+/* User space has time for that until the next question. */
+static __always_inline bool is_note(const struct zug_sandbox *s, const struct zug_event *e)
+{
+	if (e->flags & (ZUG_EF_LONE | ZUG_EF_LEASED))
+		return true;
+	/* without a holder no question may come */
+	return s->holder && !(e->flags & ZUG_EF_ASK) &&
+	       (e->kind == ZUG_EV_NEW || e->kind == ZUG_EV_WAKE || e->kind == ZUG_EV_EXEC || e->kind == ZUG_EV_MODULE ||
+		e->kind == ZUG_EV_UNPROBED || e->kind == ZUG_EV_RETURNS);
+}
+
+static __always_inline bool is_crowded(void *ring)
+{
+	return bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA) > ZUG_RING_BYTES / 2;
+}
+
 static __always_inline void event_send(struct zug_sandbox *s, const struct zug_event *e)
 {
-	/* a task that goes on does not wait for an answer: a question will come */
-	bool waits = !(e->flags & (ZUG_EF_LONE | ZUG_EF_LEASED));
-	__u64 flags = waits && sleeps[e->sandbox & (ZUG_MAX_SANDBOXES - 1)] ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
 	/* its number where it lies: there is no room for another one on the stack */
 	void *ring = bpf_map_lookup_elem(&events, &e->sandbox);
+	__u64 flags = BPF_RB_NO_WAKEUP;
 
+	if (ring && sleeps[e->sandbox & (ZUG_MAX_SANDBOXES - 1)] && (!is_note(s, e) || is_crowded(ring)))
+		flags = BPF_RB_FORCE_WAKEUP;
 	if (!ring || bpf_ringbuf_output(ring, (void *)e, sizeof(*e), flags))
 		__sync_fetch_and_add(&s->nr_lost, 1);
 }
@@ -290,7 +306,7 @@ static __always_inline bool ring_crowded(const struct task_state *t)
 {
 	void *ring = bpf_map_lookup_elem(&events, &t->slot);
 
-	return ring && bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA) > ZUG_RING_BYTES / 2;
+	return ring && is_crowded(ring);
 }
 
 static __always_inline void emit(struct zug_sandbox *s, __u32 kind, __u32 flags,
