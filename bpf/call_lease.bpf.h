@@ -7,8 +7,8 @@
  *
  *  - what has called it: the way up the stack is known for each place in code (struct zug_step_key), as user space has gone it before;
  *  - the file behind a descriptor: user space has a name for it already (known_files). Other objects are told by numbers;
- *  - a path from the root: the text goes ahead of the event, and user space looks at the file when it comes to the event. What
- *    changes where paths lead stops, so the file is still the same then.
+ *  - a path from the root, or from the current folder, if user space knows that one: the text goes ahead of the event, and user
+ *    space looks at the file when it comes to the event. What changes where paths lead stops, so the file is still the same then.
  */
 #ifndef ZUG_CALL_LEASE_BPF_H
 #define ZUG_CALL_LEASE_BPF_H
@@ -19,9 +19,14 @@
 #define S_IFDIR_		0040000
 #define S_IFCHR_		0020000
 #define S_IFIFO_		0010000
+#define O_ACCMODE_		03
 #define O_CREAT_		0100
+#define O_TRUNC_		01000
+#define AT_FDCWD_		(-100)
 #define O_TMPFILE_		020000000
 #define PIPEFS_MAGIC_		0x50495045
+#define SIGCHLD_		17
+#define WNOHANG_		1
 
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
@@ -60,11 +65,20 @@ static __noinline bool find_caller(struct task_struct *p, struct task_state *t, 
 	return true;
 }
 
+/* As labels say it; 0: it has no name yet. */
+static __always_inline __u64 known_object(const struct zug_sandbox *s, const struct task_state *t, const struct zug_where *w)
+{
+	__u64 number = zug_file_number(w->ino, w->offset), object;
+	const volatile struct zug_known_file *f =
+		&known_files[t->slot & (ZUG_MAX_SANDBOXES - 1)][zug_file_place(number, w->dev)];
+
+	object = f->object;
+	return f->run == s->run && f->number == number && f->dev == w->dev ? object : 0;
+}
+
 static __always_inline bool file_known(const struct zug_sandbox *s, const struct task_state *t, const struct zug_where *w)
 {
-	const struct zug_known_file *f = &known_files[t->slot & (ZUG_MAX_SANDBOXES - 1)][zug_file_place(w->ino, w->dev)];
-
-	return f->run == s->run && f->ino == w->ino && f->dev == w->dev;
+	return known_object(s, t, w);
 }
 
 static __always_inline bool object_told(const struct zug_sandbox *s, const struct task_state *t, __u32 flag, const struct zug_where *w)
@@ -106,9 +120,16 @@ static __always_inline bool begins_with_text(const char *text, const char *with,
 	return true;
 }
 
+/* User space can look up relative paths of the task when that has gone on. */
+static __always_inline bool cwd_known(struct task_struct *p, const struct zug_lease *l)
+{
+	return l->cwd_dentry && (__u64)BPF_CORE_READ(p, fs, pwd.dentry) == l->cwd_dentry &&
+	       (__u64)BPF_CORE_READ(p, fs, pwd.mnt) == l->cwd_mnt;
+}
+
 /*
- * The path of a call, relative to the descriptor fd (-1: the call has none). Its text goes ahead of the event (len 0: none does). false: user space has to look at the
- * task. Devices make others (/dev/ptmx), and the kernel's own files change by themselves.
+ * The path of a call, relative to the descriptor fd. Its text goes ahead of the event (len 0: none does). false: user space has
+ * to look at the task. Devices make others (/dev/ptmx), and the kernel's own files change by themselves.
  */
 static __noinline bool tell_path(struct task_struct *p, struct task_state *t, __u64 addr, __u64 fd, struct zug_path *path)
 {
@@ -121,9 +142,101 @@ static __noinline bool tell_path(struct task_struct *p, struct task_state *t, __
 	if (n == 1)
 		return tell_itself(p, t, fd);
 	path->len = n;
-	return path->text[0] == '/' && l->root_dentry && (__u64)BPF_CORE_READ(p, fs, root.dentry) == l->root_dentry &&
-	       (__u64)BPF_CORE_READ(p, fs, root.mnt) == l->root_mnt && !begins_with_text(path->text, "/dev/p", 6) &&
-	       !begins_with_text(path->text, "/sys/", 5);
+	if (!l->root_dentry || (__u64)BPF_CORE_READ(p, fs, root.dentry) != l->root_dentry ||
+	    (__u64)BPF_CORE_READ(p, fs, root.mnt) != l->root_mnt)
+		return false;
+	if (path->text[0] != '/')
+		return (__s32)fd == AT_FDCWD_ && cwd_known(p, l);
+	return !begins_with_text(path->text, "/dev/p", 6) && !begins_with_text(path->text, "/sys/", 5);
+}
+
+/* The only signal of rt_sigprocmask()'s new ones, as t->ev tells them, or the one that rt_sigaction() sets; 0: there is none. */
+static __always_inline __u32 signal_of_call(const struct task_state *t, const struct call_args *args)
+{
+	__u64 set = t->ev.word[2] | (__u64)t->ev.word[3] << 32;
+
+	if (t->nr != NR_rt_sigprocmask)
+		return args->a[1] ? args->a[0] : 0;
+	return set & (set - 1) ? 0 : set ? lowest_bit(set) + 1 : 0;
+}
+
+/* A path may lead to it. */
+static __always_inline bool has_path(struct task_struct *p, const struct zug_where *w, __u64 fd)
+{
+	struct file *f;
+
+	if ((w->mode & S_IFMT_) != S_IFIFO_)
+		return w->mode & S_IFMT_ && (w->mode & S_IFMT_) != S_IFSOCK_;
+	f = fd_file(p, fd);
+	return !f || BPF_CORE_READ(f, f_inode, i_sb, s_magic) != PIPEFS_MAGIC_;
+}
+
+/*
+ * What a system call accesses, of which t->ev tells, as access_of() of search/access.h says it of the label. by_text: it has a
+ * path that is not empty; which file that leads to is not known here.
+ */
+static __noinline int call_access(struct zug_access *a, __u32 process, int by_text, const struct call_args *args)
+{
+	struct task_struct *p = bpf_get_current_task_btf();
+	const volatile struct zug_syscall *d;
+	struct task_state *t = state_of(p);
+	struct zug_sandbox *s;
+	__u32 signal;
+
+	if (!a || !args || !t || !(s = sandbox_of(t)))
+		return 0;
+	d = syscall_of(t->nr);
+	a->how = ZUG_ACCESS_KNOWN | (d->writes ? ZUG_ACCESS_WRITES : 0);
+	switch (d->object) {
+	case ZUG_CALL_FILE:
+		if (by_text) {
+			a->how |= ZUG_ACCESS_FILE;
+			if (d->lease == ZUG_CALL_OPENS && args->a[d->path_arg & 7] & (O_ACCMODE_ | O_CREAT_ | O_TRUNC_))
+				a->how |= ZUG_ACCESS_WRITES;
+			return 0;
+		}
+		/* of a pipe, or the like, the label says nothing: known_file() of user space */
+		if (!has_path(p, &t->ev.obj2, args->a[(d->path_arg - 2) & 7]))
+			break;
+		a->object[0] = known_object(s, t, &t->ev.obj2);
+		a->how = a->object[0] ? a->how | ZUG_ACCESS_FILE : 0;
+		break;
+	case ZUG_CALL_ANY:
+		break;
+	case ZUG_CALL_FD:
+	case ZUG_CALL_POLLED:
+		a->object[0] = t->ev.flags & ZUG_EF_OBJECT ? known_object(s, t, &t->ev.obj) : ZUG_OBJECT_ANY;
+		a->object[1] = t->ev.flags & ZUG_EF_OBJECT2 ? known_object(s, t, &t->ev.obj2) : 0;
+		if ((t->ev.flags & ZUG_EF_OBJECT && has_path(p, &t->ev.obj, d->fd_arg ? args->a[(d->fd_arg - 1) & 7] : -1ull)) ||
+		    (t->ev.flags & ZUG_EF_OBJECT2 && has_path(p, &t->ev.obj2, -1ull)))
+			a->how |= ZUG_ACCESS_FILE;
+		/* label_buffer() of user space */
+		if (!a->object[0] || (t->ev.flags & ZUG_EF_OBJECT2 && !a->object[1]) || t->gives_buffers)
+			a->how = 0;
+		if (a->object[0] == a->object[1])
+			a->object[1] = 0;
+		break;
+	case ZUG_CALL_SIGNAL:
+		signal = signal_of_call(t, args);
+		if (signal) {
+			a->object[0] = signal == SIGCHLD_ ? zug_children_object(process) : zug_signal_object(process, signal);
+			a->object[1] = ZUG_OBJECT_ANY;
+		}
+		break;
+	case ZUG_CALL_CHILDREN:
+		if (args->a[t->nr == NR_wait4 ? 2 : 3] & WNOHANG_) {
+			a->object[0] = zug_children_object(process);
+			a->object[1] = ZUG_OBJECT_ANY;
+		}
+		break;
+	default:
+		a->how = 0;
+	}
+	if (!a->object[0])
+		a->object[0] = ZUG_OBJECT_ANY;
+	if (a->object[0] == ZUG_OBJECT_ANY)
+		a->how |= ZUG_ACCESS_WRITES;
+	return 0;
 }
 
 /* The holder passes a system call under its lease, or hands the turn on: enum plan_says. t->ev is filled. */
@@ -171,13 +284,19 @@ static __noinline int call_leased(struct zug_sandbox *s, struct task_struct *p, 
 	if (!object_told(s, t, ZUG_EF_OBJECT, &e->obj) || !object_told(s, t, ZUG_EF_OBJECT2, &e->obj2))
 		return PLAN_STOPS;
 	if (d->path_arg && !tell_path(p, t, args->a[(d->path_arg - 1) & 7],
-				      d->path_arg > 1 ? args->a[(d->path_arg - 2) & 7] : -1ull, path))
+				      d->path_arg > 1 ? args->a[(d->path_arg - 2) & 7] : (__u64)AT_FDCWD_, path))
 		return PLAN_STOPS;
 	if (!find_caller(p, t, &caller))
 		return PLAN_STOPS;
 	/* the end of one thread of several concerns no other task */
 	if (t->nr == NR_exit && LOOSE(p)->signal->live.counter > 1)
 		at.access.how = ZUG_ACCESS_KNOWN;
+	else if (l->plan.kind == ZUG_PLAN_PENDING || l->plan.kind == ZUG_PLAN_SELECTION)
+		call_access(&at.access, l->plan.peers[l->plan.holder & (ZUG_PLAN_PEERS - 1)].process, !!path->len, args);
+	/* whether it is one of those that the search has in view has to be known */
+	if (at.access.how & ZUG_ACCESS_FILE && !at.access.object[0] &&
+	    (l->plan.kind == ZUG_PLAN_SELECTION || l->plan.nr_constraints))
+		return PLAN_STOPS;
 	says = lease_says(s, p, t, l, 1, &at, true);
 	if (says == PLAN_STOPS)
 		return says;

@@ -216,6 +216,8 @@ __noinline int call_memory(__s32 nr, const struct call_args *args)
 	c->sp = t->ev.sp;
 	c->root_mnt = (__u64)BPF_CORE_READ(p, fs, root.mnt);
 	c->root_dentry = (__u64)BPF_CORE_READ(p, fs, root.dentry);
+	c->cwd_mnt = (__u64)BPF_CORE_READ(p, fs, pwd.mnt);
+	c->cwd_dentry = (__u64)BPF_CORE_READ(p, fs, pwd.dentry);
 	c->stack_len = read_stack(c);
 	c->path_len[0] = c->path_len[1] = 0;
 	c->at.ino = 0;

@@ -53,13 +53,6 @@ static __always_inline int peer_enabled(const struct zug_lease *l, __u32 i)
 	return enabled_by(&q->pass, l->locks[(q->lock - 1) & (ZUG_LEASE_LOCKS - 1)].word);
 }
 
-static __always_inline __u64 mix64(__u64 x)
-{
-	x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
-	x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
-	return x ^ (x >> 31);
-}
-
 /* rng_below() of search/rng.h: below n, of 64 random bits. */
 static __always_inline __u32 below(__u64 bits, __u32 n)
 {
@@ -69,7 +62,7 @@ static __always_inline __u32 below(__u64 bits, __u32 n)
 /* As rng_next() there. */
 static __always_inline __u64 next_draw(struct zug_plan *plan)
 {
-	return mix64(plan->draws += 0x9e3779b97f4a7c15ull);
+	return zug_mix(plan->draws += 0x9e3779b97f4a7c15ull);
 }
 
 static __always_inline __u32 peer_weight(const struct zug_plan *plan, __u32 i)
@@ -290,6 +283,12 @@ static __always_inline bool depends(const struct zug_access *a, const struct zug
 	       (a->object[1] && (a->object[1] == b->object[0] || a->object[1] == b->object[1]));
 }
 
+/* Which file one of them is about is not known, and it may be the other one's. */
+static __always_inline bool may_depend(const struct zug_access *a, const struct zug_access *b)
+{
+	return a->how & b->how & ZUG_ACCESS_FILE && (a->how | b->how) & ZUG_ACCESS_WRITES && (!a->object[0] || !b->object[0]);
+}
+
 /* That peer makes its operation: priorities_redraw() of search/priorities.h. -1: it is not clear which others race with it. */
 static __noinline int redraw(struct zug_plan *plan, __u32 chosen)
 {
@@ -306,7 +305,7 @@ static __noinline int redraw(struct zug_plan *plan, __u32 chosen)
 		/* who has no priority needs no other one */
 		if (!x->weight || i == chosen)
 			continue;
-		if (!(x->access.how & ZUG_ACCESS_KNOWN))
+		if (!(x->access.how & ZUG_ACCESS_KNOWN) || may_depend(&q->access, &x->access))
 			return -1;
 		if (depends(&q->access, &x->access))
 			x->weight = 0;
@@ -875,7 +874,7 @@ static __always_inline void sleeps_with(struct zug_access *a, const struct task_
 		return;
 	}
 	/* behind another one it keeps the object of that, if the wait was one that is a point itself */
-	a->how = a->object[0] ? 0 : ZUG_ACCESS_KNOWN | ZUG_ACCESS_WRITES;
+	a->how = a->object[0] || a->how & ZUG_ACCESS_FILE ? 0 : ZUG_ACCESS_KNOWN | ZUG_ACCESS_WRITES;
 	a->object[0] = ZUG_OBJECT_ANY;
 	a->object[1] = 0;
 	a->marks = 0;

@@ -628,6 +628,7 @@ int BPF_PROG(zug_breakpoint, struct pt_regs *regs)
 		if (t->handlers)
 			t->ev.flags |= ZUG_EF_HANDLER;
 		t->ev.arg[0] = operand(t, site, regs, ip);
+		t->gives_buffers |= !ZUG_SITE_SIZE(site->flags);
 		if (ZUG_SITE_SIZE(site->flags) && is_watched(t, t->ev.arg[0], ZUG_SITE_SIZE(site->flags))) {
 			t->ev.flags |= ZUG_EF_WATCHED;
 			t->flags |= TF_STEP;

@@ -151,6 +151,7 @@ struct task_state {
 	__u32 joins;		/* its last point was a join: the futex it waits for is part of it */
 	__u32 gathers;		/* its last point was one of ZUG_ACCESS_GATHERS */
 	__u32 peer;		/* its place in the plan, when it was looked for last */
+	__u32 gives_buffers;	/* it has come to a call that accesses memory: the label of the system call in it may name that */
 	__u32 tells_eintr;	/* its last point was a primitive with ZUG_SITE_EINTR */
 	__u32 dying_round;	/* of its sandbox when it got TF_DYING_WAIT */
 	__u64 prim[2];		/* addresses of the primitive it last reached, and of a wait's mutex */

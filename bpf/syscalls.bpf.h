@@ -29,6 +29,7 @@
 #define NR_socketpair		53
 #define NR_setsockopt		54
 #define NR_getsockopt		55
+#define NR_wait4		61
 #define NR_fcntl		72
 #define NR_flock		73
 #define NR_gettimeofday		96

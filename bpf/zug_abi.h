@@ -13,7 +13,7 @@
 #endif
 #include "zug_note.h"
 
-#define ZUG_ABI_VERSION		29
+#define ZUG_ABI_VERSION		30
 #define ZUG_MAX_SANDBOXES	256	/* a power of two */
 #define ZUG_MAX_TASKS		32768	/* of all sandboxes together */
 /* The kernel's watchdog looks every 15 s, and strikes when a task has waited for 30 s. */
@@ -246,9 +246,10 @@ enum zug_plan_kind {
 #define ZUG_ACCESS_KNOWN	(1u << 0)	/* else nothing is known of it */
 #define ZUG_ACCESS_WRITES	(1u << 1)
 #define ZUG_ACCESS_GATHERS	(1u << 2)	/* of a site: it waits until enough tasks have come, and not for a task that has something */
+#define ZUG_ACCESS_FILE		(1u << 3)	/* an object is one that a path may lead to. Without object[0]: which one is not known */
 #define ZUG_OBJECT_ANY		1ull		/* it could do anything; with WRITES */
 struct zug_access {
-	__u64 object[2];	/* zug_object_key(); 0: none. [1] is 0 when [0] is */
+	__u64 object[2];	/* in memory: zug_object_key(), else as labels say it; 0: none. [1] is 0 when [0] is */
 	__u32 how;		/* ZUG_ACCESS_* */
 	__u32 marks;		/* of constraints: what it is to them */
 };
@@ -259,13 +260,31 @@ struct zug_access {
 #define ZUG_MARK_WRITE(i)	(1u << (8 + (i)))
 #define ZUG_MARK_OBJECT(i)	(1u << (16 + (i)))	/* its first object is that */
 struct zug_constraint {
-	__u64 object;		/* zug_object_key(); 0: no task has come to it yet */
+	__u64 object;		/* as in zug_access; 0: no task has come to it yet */
 	__u64 write, access;	/* where the code of these operations lies */
 	__u16 write_op, access_op;
 	__u8 see, wrote;
 	__u8 met;
 	__u8 pad;
 };
+
+/* The finaliser of splitmix64, as mix64() of search/rng.h. */
+static inline __u64 zug_mix(__u64 x)
+{
+	x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
+	x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
+	return x ^ (x >> 31);
+}
+
+/* What a label says of a signal to a process, and of the ends of its children. process: of the search's numbers. */
+static inline __u64 zug_signal_object(__u32 process, __u32 signal)
+{
+	return zug_mix(zug_mix(process + 1ull) ^ (0x5167ull << 32 | signal));
+}
+static inline __u64 zug_children_object(__u32 process)
+{
+	return zug_mix(zug_mix(process + 1ull) ^ 0x6368696c64ull);
+}
 
 /* An object in memory, private to that process (ino 0: its address) or shared; no other one is likely to have the same key. */
 static inline __u64 zug_object_key(__u32 tgid, __u64 ino, __u32 dev, __u64 offset)
@@ -282,7 +301,8 @@ struct zug_peer {
 	__u32 on;		/* the kernel side's own: it is in zug_plan.set */
 	struct zug_access access;	/* PENDING, SELECTION */
 	__u64 priority;		/* SELECTION */
-	__u32 held, pad;	/* SELECTION */
+	__u32 held;		/* SELECTION */
+	__u32 process;		/* the search's number of it */
 };
 struct zug_plan {
 	__u32 kind;		/* enum zug_plan_kind */
@@ -343,7 +363,8 @@ struct zug_lease {
 	__u32 passes;		/* with any grant: points that are left out which the holder may pass before it stops at one */
 	__u32 root;		/* CALLS: the first process of the test, whose end is looked at */
 	__u32 pad;
-	__u64 root_mnt, root_dentry;	/* CALLS: paths from that folder can be looked up when the task has gone on */
+	__u64 root_mnt, root_dentry;	/* CALLS: paths from that folder can be looked up when the task has gone on, ... */
+	__u64 cwd_mnt, cwd_dentry;	/* ... and relative ones in that one */
 	struct {
 		__u64 addr;
 		__u32 word[6];
@@ -403,6 +424,7 @@ struct zug_sandbox {
 struct zug_call {
 	__u64 sp;
 	__u64 root_mnt, root_dentry;	/* the folder that is / for the task: equal for the same one, as long as that is open */
+	__u64 cwd_mnt, cwd_dentry;	/* the same of its current one */
 	struct zug_where at;	/* the descriptor that an empty first path is about; ino 0: there is none */
 	__u32 at_links;		/* names of that file */
 	__u32 task;
@@ -414,18 +436,24 @@ struct zug_call {
 };
 
 /*
- * Files and the like that user space has a name for in execution run, so that it need not look at the descriptor of a task that
- * goes on. It writes them, at zug_file_place(); a later one takes the place of an earlier one.
+ * What lies behind descriptors and has a name in execution run, so that user space need not look at the descriptor of a task
+ * that goes on. It writes them, at zug_file_place(); a later one takes the place of an earlier one.
  */
 #define ZUG_KNOWN_FILES	256	/* a power of two */
 struct zug_known_file {
-	__u64 ino;
+	__u64 number;		/* zug_file_number() */
 	__u32 dev;
 	__u32 run;		/* 0: there is none */
+	__u64 object;		/* as labels say it */
 };
-static inline __u32 zug_file_place(__u64 ino, __u32 dev)
+/* Of an inode, or of one of those that share it, which the offset of their zug_where tells apart. */
+static inline __u64 zug_file_number(__u64 ino, __u64 offset)
 {
-	return (__u32)(ino ^ ino >> 8 ^ dev) & (ZUG_KNOWN_FILES - 1);
+	return ino + offset * 0x9e3779b97f4a7c15ull;
+}
+static inline __u32 zug_file_place(__u64 number, __u32 dev)
+{
+	return (__u32)(number ^ number >> 8 ^ dev) & (ZUG_KNOWN_FILES - 1);
 }
 
 /* Parts of an environment that a task has used in a way that may have changed them. What is not here, kernel and user
@@ -470,6 +498,19 @@ struct zug_syscall {
 	__u8 polls;	/* poll() and its kin: one or two descriptors that it looks at are its objects */
 	__u8 path_arg, path2_arg;	/* 1..: which arguments are paths; the descriptor of the first one's folder is the one before */
 	__u8 lease;	/* enum zug_call_lease */
+	__u8 object;	/* enum zug_call_object */
+	__u8 writes;	/* its label says so */
+};
+
+/* What the label of a system call says that it acts on. */
+enum zug_call_object {
+	ZUG_CALL_UNKNOWN = 0,	/* user space looks for that */
+	ZUG_CALL_ANY,		/* nothing: it could do anything */
+	ZUG_CALL_FILE,		/* the file that path_arg leads to */
+	ZUG_CALL_FD,		/* what lies behind fd_arg */
+	ZUG_CALL_POLLED,	/* what lies behind the descriptors that it polls */
+	ZUG_CALL_SIGNAL,	/* a signal to its process, or the ends of its children */
+	ZUG_CALL_CHILDREN,	/* the same ends, where it does not wait for one */
 };
 
 /* How a task with a lease goes on at a system call. */
@@ -735,14 +776,14 @@ struct zug_ctl {
 _Static_assert(sizeof(struct zug_where) == 24, "zug_where");
 _Static_assert(sizeof(struct zug_event) == 192, "zug_event");
 _Static_assert(sizeof(struct zug_sandbox) == 408, "zug_sandbox");
-_Static_assert(sizeof(struct zug_call) == 72 + 2 * ZUG_CALL_PATH + ZUG_CALL_STACK, "zug_call");
+_Static_assert(sizeof(struct zug_call) == 88 + 2 * ZUG_CALL_PATH + ZUG_CALL_STACK, "zug_call");
 _Static_assert(sizeof(struct zug_path) == sizeof(struct zug_event), "zug_path");
 _Static_assert(sizeof(struct zug_peer) == 80, "zug_peer");
 _Static_assert(sizeof(struct zug_plan) == 21128, "zug_plan");
-_Static_assert(sizeof(struct zug_lease) == 25264, "zug_lease");
-_Static_assert(sizeof(struct zug_known_file) == 16, "zug_known_file");
+_Static_assert(sizeof(struct zug_lease) == 25280, "zug_lease");
+_Static_assert(sizeof(struct zug_known_file) == 24, "zug_known_file");
 _Static_assert(sizeof(struct zug_step_key) == 16, "zug_step_key");
-_Static_assert(sizeof(struct zug_syscall) == 16, "zug_syscall");
+_Static_assert(sizeof(struct zug_syscall) == 18, "zug_syscall");
 _Static_assert(sizeof(struct zug_insn) == 24, "zug_insn");
 _Static_assert(sizeof(struct zug_site) == 76, "zug_site");
 _Static_assert(sizeof(struct zug_site_key) == 16, "zug_site_key");

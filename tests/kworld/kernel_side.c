@@ -52,7 +52,7 @@ const struct zug_call *kernel_call(struct kernel *k, unsigned int slot)
 {
 	(void)k;
 	(void)slot;
-	return NULL;
+	return &side.call;
 }
 
 volatile struct zug_known_file *kernel_known_files(struct kernel *k, unsigned int slot)

@@ -17,6 +17,7 @@ struct kernel_side {
 	size_t nr_commands;
 	struct zug_lease lease;
 	struct zug_known_file known[ZUG_KNOWN_FILES];
+	struct zug_call call;		/* of the system call that comes next, if its task is that one */
 	struct spawn_table spawn;
 	int refuse;			/* what kernel_event() says instead */
 	void (*on_grant)(uint32_t kid);

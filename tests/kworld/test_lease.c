@@ -288,10 +288,12 @@ static struct zug_event *leased_call(int nr, const char *path)
 	return e;
 }
 
-static bool is_known(uint64_t ino)
+/* As what the kernel side knows the inode; 0: as nothing. */
+static uint64_t known_as(uint64_t ino)
 {
-	return side.known[zug_file_place(ino, 0)].ino == ino &&
-	       side.known[zug_file_place(ino, 0)].run == side.state.run;
+	const struct zug_known_file *f = &side.known[zug_file_place(ino, 0)];
+
+	return f->number == ino && f->run == side.state.run ? f->object : 0;
 }
 
 static void test_leased_calls(void)
@@ -320,7 +322,8 @@ static void test_leased_calls(void)
 	e->state = 1;
 	tap_ok(leased_next(k) && !k->w.tasks[0].label.object, "an empty path that is about a pipe names nothing");
 	k->w.ops->grant(&k->w, 0);
-	tap_ok(!is_known(66), "a file that nothing has named");
+	tap_ok(known_as(55) == pipe_id, "the kernel side knows it, too");
+	tap_ok(!known_as(66), "a file that nothing has named");
 	side_put(ZUG_EV_SYNC, 1, ZUG_EF_ASK);
 	side.nr_commands = 0;
 	tap_ok(side_nothing_next(k) && side.nr_commands == 1 && side.commands[0].cmd == ZUG_CMD_GRANT &&
@@ -332,11 +335,87 @@ static void test_leased_calls(void)
 	e->arg[0] = fd;
 	e->obj = (struct zug_where){ .ino = 66, .mode = S_IFREG };
 	tap_ok(side_next_is(k, WORLD_POINT, 0, true) && k->w.tasks[0].label.object &&
-		       k->w.tasks[0].label.object != pipe_id && is_known(66),
+		       k->w.tasks[0].label.object != pipe_id && known_as(66) == k->w.tasks[0].label.object,
 	       "is known from then on");
 	places_file_gone(k->o.places, 0, 66);
-	tap_ok(!is_known(66), "  until its last name goes");
+	tap_ok(!known_as(66), "  until its last name goes");
 	close(fd);
+	side_end(k);
+}
+
+/* T0, which is this process, stands before a system call with that path; it is granted the turn, with a lease. */
+static void stands_before_path(struct kworld *k, int nr, const char *path)
+{
+	struct zug_event *e = side_put(ZUG_EV_SYSCALL, 1, ZUG_EF_ASK);
+
+	e->nr = nr;
+	e->pid = getpid();
+	e->arg[0] = AT_FDCWD;
+	side.call = (struct zug_call){ .task = 1, .cwd_mnt = 5, .cwd_dentry = 6, .path_len[0] = strlen(path) + 1 };
+	strcpy(side.call.path[0], path);
+	tap_ok(side_next_is(k, WORLD_POINT, 0, true), "a task stands before a system call with the path %s", path);
+	k->w.ops->lease(&k->w, 9, SEARCH_UNTIL_WAKE, false, NULL);
+	k->w.ops->grant(&k->w, 0);
+}
+
+static void test_relative_paths(void)
+{
+	struct kworld *k = side_begin();
+	const struct zug_label *l = &k->w.tasks[0].label;
+	char path[PATH_MAX + 16];
+
+	if (!getcwd(path, PATH_MAX))
+		path[0] = 0;
+	strcat(path, "/no-such-1");
+	k->w.ops->grant(&k->w, 0);
+	tap_ok(!side.lease.cwd_dentry, "the kernel side knows no folder");
+	stands_before_path(k, SYS_newfstatat, "no-such-0");
+	tap_ok(side.lease.cwd_mnt == 5 && side.lease.cwd_dentry == 6, "  from then on it does");
+	leased_call(SYS_newfstatat, "no-such-1")->arg[0] = AT_FDCWD;
+	tap_ok(leased_next(k) && l->object == places_path(k->o.places, path),
+	       "another one is passed: its text came before, and no process of that number is needed");
+	k->w.ops->grant(&k->w, 0);
+	stands_before_path(k, SYS_renameat, "no-such-2");
+	tap_ok(!side.lease.cwd_dentry, "  where folders may get other names it knows it no more");
+	side.call.task = 0;
+	side_end(k);
+}
+
+/* T0 stands before a system call with that descriptor, pipe, and is to go on under the plan. */
+static void stands_before_call(struct kworld *k, int nr, uint64_t pipe, const struct world_plan *plan)
+{
+	struct zug_event *e = side_put(ZUG_EV_SYSCALL, 1, ZUG_EF_ASK | (pipe ? ZUG_EF_OBJECT : 0));
+
+	e->nr = nr;
+	e->arg[0] = pipe ? 4 : SIGINT;
+	e->arg[1] = 1;
+	e->obj = (struct zug_where){ .ino = pipe, .mode = S_IFIFO };
+	tap_ok(side_next_is(k, WORLD_POINT, 0, true), "a task stands before a system call");
+	k->w.ops->lease(&k->w, 0, SEARCH_UNTIL_CHANGE, false, plan);
+	k->w.ops->grant(&k->w, 0);
+}
+
+static void test_calls_of_plan(void)
+{
+	struct world_plan pending = { .nr = 9,
+				      .nr_weights = 2,
+				      .weights = { { 0, 5, 0, false }, { 1, 7, 0, false } },
+				      .rule = { .by = SEARCH_BY_PENDING, .state = 3 } };
+	const struct zug_plan *p = &side.lease.plan;
+	struct kworld *k = side_begin();
+	const struct world_task *t = &k->w.tasks[0];
+
+	side.state.run = 7;
+	k->w.ops->grant(&k->w, 0);
+	stands_before_call(k, SYS_write, 55, &pending);
+	tap_ok(p->kind == ZUG_PLAN_PENDING && p->peers[0].access.object[0] == t->label.object && t->label.object &&
+		       p->peers[0].access.how == (ZUG_ACCESS_KNOWN | ZUG_ACCESS_WRITES | ZUG_ACCESS_FILE),
+	       "  on a pipe of some file system: the kernel side knows it by the label, and that it may have a path");
+	stands_before_call(k, SYS_rt_sigaction, 0, &pending);
+	tap_ok(p->kind == ZUG_PLAN_PENDING && p->peers[0].process == t->process &&
+		       p->peers[0].access.object[0] == zug_signal_object(t->process, SIGINT) &&
+		       p->peers[0].access.object[1] == ZUG_OBJECT_ANY,
+	       "  that says what becomes of a signal: by the process, the signal, and as what could be about anything");
 	side_end(k);
 }
 
@@ -347,5 +426,7 @@ int main(void)
 	test_plan_rules();
 	test_plan_accesses();
 	test_leased_calls();
+	test_relative_paths();
+	test_calls_of_plan();
 	return tap_done();
 }

@@ -27,6 +27,7 @@
 #include "kernel/machine.h"
 #include "kernel/programs.h"
 #include "kernel/syscalls.h"
+#include "lib/label.h"
 #include "lib/base/hash.h"
 #include "lib/base/rights.h"
 #include "zug.skel.h"
@@ -83,6 +84,22 @@ static int on_libbpf(enum libbpf_print_level level, const char *fmt, va_list ap)
 
 /* ---- loading ---- */
 
+/* What the label of such a call acts on (kworld_label_syscall()). */
+static enum zug_call_object object_of(const struct syscall_desc *d)
+{
+	if (d->op == ZUG_OP_SIGACTION || d->op == ZUG_OP_SIGPROCMASK)
+		return ZUG_CALL_SIGNAL;
+	if (d->op == ZUG_OP_WAITPID)
+		return ZUG_CALL_CHILDREN;
+	if (d->op == ZUG_OP_PIPE || d->op == ZUG_OP_SOCKET)
+		return ZUG_CALL_ANY;
+	if (d->polls)
+		return ZUG_CALL_POLLED;
+	if (d->path_arg && (d->lease == ZUG_CALL_OPENS || d->lease == ZUG_CALL_PASSES))
+		return ZUG_CALL_FILE;
+	return d->fd_arg && !d->path_arg ? ZUG_CALL_FD : ZUG_CALL_UNKNOWN;
+}
+
 /* What the programs know of system calls, by number. */
 static void fill_syscalls(struct zug_syscall *list)
 {
@@ -106,6 +123,8 @@ static void fill_syscalls(struct zug_syscall *list)
 		s->path_arg = d->path_arg;
 		s->path2_arg = d->path2_arg;
 		s->lease = d->lease;
+		s->object = object_of(d);
+		s->writes = !!((d->flags | zug_op_flags(d->op)) & ZUG_L_WRITE);
 	}
 }
 

@@ -133,6 +133,7 @@ int kworld_grant(struct world *w, uint32_t task)
 		k->run.stepping = k->kt[task].kid;
 		sandbox_pause_watches(k->o.sandbox, true);
 	}
+	kworld_cwd_follow(k, task);
 	kworld_set_alarm(k);
 	kworld_lease_begin(k, task);
 	k->locks.nr = 0;
@@ -424,6 +425,8 @@ static int kworld_drain(struct world *w, int *status, char *err, size_t errlen)
 	const char *words;
 	int ret, finish = 0;
 
+	/* it would keep a file system of the test busy */
+	kworld_root_close(&k->cwd);
 	if (k->run.left)
 		kill_strays(k);
 	ret = sandbox_drain(k->o.sandbox, k->run.root_pid, status);
@@ -583,5 +586,6 @@ void kworld_free(struct world *w)
 	kworld_heat_free(&k->heat);
 	kworld_callers_free(&k->callers);
 	kworld_root_close(&k->root);
+	kworld_root_close(&k->cwd);
 	free(k);
 }

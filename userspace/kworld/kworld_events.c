@@ -286,6 +286,7 @@ static bool on_sync(struct kworld *k, struct arrival *a)
 
 	if (d && d->timer)
 		a->kt->timer_site = kworld_caller(k, a->t, &a->e);
+	kworld_root_close(&k->cwd);
 	goes_on(k, a);
 	return false;
 }

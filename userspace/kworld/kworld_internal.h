@@ -3,6 +3,7 @@
 #ifndef ZUG_KWORLD_INTERNAL_H
 #define ZUG_KWORLD_INTERNAL_H
 
+#include <limits.h>
 #include <sys/socket.h>
 #include <sys/user.h>
 #include "kworld/kworld.h"
@@ -281,6 +282,8 @@ struct kworld {
 	struct heat heat;
 	struct caller_steps callers;
 	struct test_root root;
+	struct test_root cwd;		/* the current folder of the task that used a relative path last ... */
+	char cwd_path[PATH_MAX];	/* ... and its name, as long as nothing has moved files */
 	struct id_map told;	/* ids that this execution's trace knows */
 };
 
@@ -400,6 +403,8 @@ bool kworld_is_interpreters(struct kworld *k, const struct world_task *t, uint64
 bool kworld_has_interpreter(struct kworld *k, uint32_t process);	/* there may be any in the process */
 void kworld_callers_free(struct caller_steps *c);
 void kworld_root_close(struct test_root *r);
+/* The task goes on from where it stands: what it does there may change where relative paths lead. */
+void kworld_cwd_follow(struct kworld *k, uint32_t n);
 /* libzug's notes (kworld_notes.c). True when it is no point, but about what comes next. */
 bool kworld_note_next(struct kworld *k, uint32_t task, const struct zug_event *e);
 void kworld_label_note(struct kworld *k, struct world_task *t, struct ktask *kt, const struct zug_event *e);

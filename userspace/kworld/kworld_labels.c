@@ -80,8 +80,65 @@ static void fold(char *path)
 	*out = 0;
 }
 
+void kworld_root_close(struct test_root *r)
+{
+	if (r->mnt)
+		close(r->fd);
+	r->mnt = 0;
+}
+
+/* From here on relative paths are known by that folder of the task, whose name is path, also when the task has gone on. */
+static void cwd_keep(struct kworld *k, const struct zug_event *e, const struct zug_call *c, const char *path, const char *link)
+{
+	/* devices make others, and the kernel's own files change by themselves: tell_path() of the kernel side */
+	bool plain = strncmp(path, "/dev", 4) && strncmp(path, "/proc", 5) && strncmp(path, "/sys", 4);
+
+	if (!c || k->prefix.feeding || e->flags & ZUG_EF_LEASED)
+		return;
+	if (!plain || c->cwd_mnt != k->cwd.mnt || c->cwd_dentry != k->cwd.dentry)
+		kworld_root_close(&k->cwd);
+	if (!plain || !c->cwd_mnt)
+		return;
+	if (!k->cwd.mnt) {
+		k->cwd.fd = open(link, O_PATH | O_DIRECTORY | O_CLOEXEC);
+		if (k->cwd.fd < 0)
+			return;
+		k->cwd.mnt = c->cwd_mnt;
+		k->cwd.dentry = c->cwd_dentry;
+	}
+	snprintf(k->cwd_path, sizeof(k->cwd_path), "%s", path);
+}
+
+/* The task's current folder: the length of its name; -1: it has none. full has room for PATH_MAX. */
+static ssize_t cwd_text(struct kworld *k, const struct zug_event *e, const struct zug_call *c, char *full)
+{
+	char link[32];
+	ssize_t n;
+
+	/* the kernel side has looked whether it is that one */
+	if (e->flags & ZUG_EF_LEASED && k->cwd.mnt) {
+		snprintf(full, PATH_MAX, "%s", k->cwd_path);
+		return strlen(full);
+	}
+	snprintf(link, sizeof(link), "/proc/%u/cwd", e->pid);
+	n = readlink(link, full, PATH_MAX - 1);
+	if (n < 0)
+		return -1;
+	full[n] = 0;
+	cwd_keep(k, e, c, full, link);
+	return n;
+}
+
+void kworld_cwd_follow(struct kworld *k, uint32_t n)
+{
+	const struct syscall_desc *d = syscall_desc(k->kt[n].call_nr);
+
+	if (d && (d->op == ZUG_OP_RENAME || d->op == ZUG_OP_RMDIR || d->lease == ZUG_CALL_MOVES))
+		kworld_root_close(&k->cwd);
+}
+
 /* An argument that is a path, made absolute; full has room for two paths. c may be NULL. */
-static bool path_text(const struct zug_event *e, const struct zug_call *c, bool second, int path_arg, char *full)
+static bool path_text(struct kworld *k, const struct zug_event *e, const struct zug_call *c, bool second, int path_arg, char *full)
 {
 	const size_t size = 2 * PATH_MAX;
 	char text[PATH_MAX], link[64];
@@ -98,11 +155,8 @@ static bool path_text(const struct zug_event *e, const struct zug_call *c, bool 
 	} else {
 		if (path_arg >= 2)
 			dirfd = (int)e->arg[(path_arg - 2) & 3];
-		if (dirfd == AT_FDCWD)
-			snprintf(link, sizeof(link), "/proc/%d/cwd", e->pid);
-		else
-			snprintf(link, sizeof(link), "/proc/%d/fd/%d", e->pid, dirfd);
-		n = readlink(link, full, PATH_MAX - 1);
+		snprintf(link, sizeof(link), "/proc/%d/fd/%d", e->pid, dirfd);
+		n = dirfd == AT_FDCWD ? cwd_text(k, e, c, full) : readlink(link, full, PATH_MAX - 1);
 		if (n < 0)
 			return false;
 		full[n] = 0;
@@ -127,13 +181,6 @@ static bool creates_temporary(const struct syscall_desc *d, const struct zug_eve
 		return (flags & 0777) == 0700;	/* its mode comes where an open has its flags */
 	return d->op == ZUG_OP_OPEN && (flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL) &&
 	       (flags & O_ACCMODE) == O_RDWR && (mode & 0777) == 0600;
-}
-
-void kworld_root_close(struct test_root *r)
-{
-	if (r->mnt)
-		close(r->fd);
-	r->mnt = 0;
 }
 
 /* Its / as a descriptor; -1: not known. While it is open the kernel gives its numbers to nothing else. */
@@ -195,7 +242,7 @@ static uint64_t path_object(struct kworld *k, const struct world_task *t, const 
 	/* nor is it a path that /proc would say of that descriptor */
 	if (e->flags & ZUG_EF_LEASED && c->at.ino)
 		return 0;
-	if (!path_text(e, c, second, path_arg, full))
+	if (!path_text(k, e, c, second, path_arg, full))
 		return 0;
 	if (!strncmp(full, "/proc/self/", 11)) {
 		char rest[PATH_MAX];
@@ -231,7 +278,7 @@ static void poll_objects(struct kworld *k, const struct world_task *t, const str
 
 uint64_t kworld_signal_object(struct kworld *k, uint32_t process, int signal)
 {
-	uint64_t id = mix64(mix64(process + 1) ^ (0x5167ull << 32 | (uint32_t)signal));
+	uint64_t id = zug_signal_object(process, signal);
 	const char *abbrev = sigabbrev_np(signal);
 	char name[32];
 
@@ -306,7 +353,7 @@ static void label_signal_read(struct kworld *k, const struct world_task *t, int 
 
 static uint64_t children_object(struct kworld *k, uint32_t process)
 {
-	uint64_t id = mix64(mix64(process + 1) ^ 0x6368696c64ull);
+	uint64_t id = zug_children_object(process);
 	char name[40];
 
 	snprintf(name, sizeof(name), "children of T%u", process);

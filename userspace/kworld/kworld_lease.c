@@ -99,7 +99,7 @@ static bool tell_stand(struct kworld *k, struct lease *l, uint32_t n, struct zug
 	const struct ktask *kt = &k->kt[n];
 	uint64_t lock = kt->mutex ? kt->mutex : kt->lock;
 
-	*q = (struct zug_peer){ .task = kt->kid, .pid = t->pid, .pass.kind = ZUG_PASS_ALWAYS };
+	*q = (struct zug_peer){ .task = kt->kid, .pid = t->pid, .process = t->process, .pass.kind = ZUG_PASS_ALWAYS };
 	if (t->state == TASK_BLOCKED)
 		q->pass.kind = ZUG_PASS_ASLEEP;
 	if (t->state != TASK_PARKED)
@@ -129,9 +129,13 @@ static bool tell_stand(struct kworld *k, struct lease *l, uint32_t n, struct zug
 	return true;
 }
 
-/* An object of the label, if it lies in memory, as the kernel side knows it by where that is. */
+/* An object of the label, as the kernel side knows it: in memory by where that is, others as the label says them. */
 static bool tell_object(struct kworld *k, const struct world_task *t, uint64_t object, const struct zug_where *w, __u64 *key)
 {
+	if (places_is_elsewhere(k->o.places, object)) {
+		*key = object;
+		return true;
+	}
 	/* another object may lie there by now */
 	if (!w->offset || places_object(k->o.places, t->process, t->task, t->pid, w, -1, ZUG_OP_LOCK) != object)
 		return false;
@@ -155,11 +159,16 @@ static struct zug_access tell_access(struct kworld *k, uint32_t n)
 	is = access_of(&label);
 	if (is.write)
 		a.how |= ZUG_ACCESS_WRITES;
-	if (is.object[0] == ACCESS_OPAQUE)
-		a.object[0] = ZUG_OBJECT_ANY;
-	else if (kt->split.phase || (is.object[0] && !tell_object(k, t, label.object, &kt->at[0], &a.object[0])) ||
-		 (is.object[1] && !tell_object(k, t, label.object2, &kt->at[1], &a.object[1])))
+	if (kt->split.phase && is.object[0] != ACCESS_OPAQUE)
 		a.how &= ~ZUG_ACCESS_KNOWN;
+	for (int i = 0; i < 2; i++)
+		if (is.object[i] == ACCESS_OPAQUE)
+			a.object[i] = ZUG_OBJECT_ANY;
+		else if (is.object[i] &&
+			 !tell_object(k, t, is.object[i], &kt->at[is.object[i] != label.object], &a.object[i]))
+			a.how &= ~ZUG_ACCESS_KNOWN;
+	if (places_is_file(k->o.places, is.object[0]) || places_is_file(k->o.places, is.object[1]))
+		a.how |= ZUG_ACCESS_FILE;
 	return a;
 }
 
@@ -224,6 +233,10 @@ static bool find_object(struct kworld *k, uint64_t object, __u64 *key)
 {
 	struct lease *l = &k->run.lease;
 
+	if (places_is_elsewhere(k->o.places, object)) {
+		*key = object;
+		return true;
+	}
 	for (uint32_t i = 0; i < l->nr_found; i++)
 		if (l->found[i].object == object)
 			return tell_object(k, &k->w.tasks[l->found[i].task], object, &l->found[i].at, key);
@@ -433,6 +446,8 @@ void kworld_lease_begin(struct kworld *k, uint32_t task)
 	z->root = k->w.tasks[k->run.root].tgid;
 	z->root_mnt = k->root.mnt;
 	z->root_dentry = k->root.dentry;
+	z->cwd_mnt = k->cwd.mnt;
+	z->cwd_dentry = k->cwd.mnt ? k->cwd.dentry : 0;
 	z->nr_locks = l->nr_locks;
 	for (uint32_t i = 0; i < l->nr_locks; i++) {
 		z->locks[i].addr = l->locks[i].addr;

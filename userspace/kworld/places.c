@@ -39,6 +39,8 @@ struct named {
 	uint32_t module;	/* static data: where its name comes from */
 	uint64_t vaddr;
 	unsigned int op;
+	bool memory;		/* it lies there */
+	bool file;		/* a path may lead to it */
 };
 
 struct place_pid {
@@ -67,6 +69,7 @@ struct places {
 	struct id_map site_index;	/* by site */
 	char **unprobed;		/* paths, to be handed out */
 	unsigned int nr_unprobed, next_unprobed, room_unprobed;
+	uint32_t pipes;			/* pipe_dev() */
 	volatile struct zug_known_file *known;	/* NULL: none is to be told */
 	const volatile uint32_t *run;
 	int *made;			/* descriptors of copies of files that the test makes */
@@ -95,6 +98,21 @@ static uint64_t fixed(uint64_t hash)
 	return zug_object_is_numbered(hash) ? ~hash : hash;
 }
 
+/* The file system of nameless pipes; 0: not known. */
+static uint32_t pipe_dev(void)
+{
+	struct stat st = { 0 };
+	int fd[2];
+
+	if (pipe2(fd, O_CLOEXEC))
+		return 0;
+	if (fstat(fd[0], &st))
+		st.st_dev = 0;
+	close(fd[0]);
+	close(fd[1]);
+	return kernel_dev(st.st_dev);
+}
+
 struct places *places_new(struct probes *probes, struct symbols *symbols)
 {
 	struct places *p = calloc(1, sizeof(*p));
@@ -102,6 +120,7 @@ struct places *places_new(struct probes *probes, struct symbols *symbols)
 	if (p) {
 		p->probes = probes;
 		p->symbols = symbols;
+		p->pipes = pipe_dev();
 	}
 	return p;
 }
@@ -411,18 +430,20 @@ void places_say_known(struct places *p, volatile struct zug_known_file *table, c
 	p->run = run;
 }
 
-/* Files with that inode have a name, or (false) none any more. The reader may look at any time: run says that the rest is there. */
-static void say_known(struct places *p, uint32_t kdev, uint64_t ino, bool known)
+/* What has that number is that object, or (0) nothing any more. The reader may look at any time: run says that the rest is there. */
+static void say_known(struct places *p, uint32_t kdev, uint64_t number, uint64_t object)
 {
-	volatile struct zug_known_file *f = p->known ? &p->known[zug_file_place(ino, kdev)] : NULL;
+	volatile struct zug_known_file *f = p->known ? &p->known[zug_file_place(number, kdev)] : NULL;
+	bool is = f && f->number == number && f->dev == kdev;
 
-	if (!f || (!known && (f->ino != ino || f->dev != kdev)))
+	if (!f || (!object && !is) || (is && f->object == object && f->run == *p->run))
 		return;
 	f->run = 0;
-	f->ino = ino;
+	f->number = number;
 	f->dev = kdev;
+	f->object = object;
 	__atomic_thread_fence(__ATOMIC_RELEASE);
-	f->run = known ? *p->run : 0;
+	f->run = object ? *p->run : 0;
 }
 
 static const char *kind_of_op(unsigned int op)
@@ -536,8 +557,12 @@ uint64_t places_object(struct places *p, uint32_t process, uint32_t task, int pi
 	else
 		key = mix(mix(2, process), w->offset);
 	last = seen_at(p, key);
-	if (last && !creates(op))
+	if (last && !creates(op)) {
+		/* it may have had to give way to another one */
+		if (fd >= 0 && w->ino)
+			say_known(p, w->dev, zug_file_number(w->ino, w->offset), last);
 		return last;
+	}
 
 	if (!w->ino && static_data(p, process, w->offset, &module, &vaddr)) {
 		id = fixed(mix(mix(mix_text(5, probes_module(p->probes, module)->path), vaddr), process));
@@ -569,8 +594,12 @@ uint64_t places_object(struct places *p, uint32_t process, uint32_t task, int pi
 			name_nth(o, kind, n, task);
 	}
 	id = see_at(p, key, id);
-	if (id && fd >= 0 && (S_ISREG(w->mode) || S_ISDIR(w->mode) || S_ISCHR(w->mode)))
-		say_known(p, w->dev, w->ino, true);
+	if ((o = find_object(p, id))) {
+		o->memory = fd < 0 && w->dev != ZUG_DEV_SYSV;
+		o->file |= fd >= 0 && w->mode & S_IFMT && !S_ISSOCK(w->mode) && (!S_ISFIFO(w->mode) || w->dev != p->pipes);
+	}
+	if (id && fd >= 0 && w->ino)
+		say_known(p, w->dev, zug_file_number(w->ino, w->offset), id);
 	return id;
 }
 
@@ -654,6 +683,8 @@ uint64_t places_path(struct places *p, const char *path)
 
 	if (!o && (o = add_object(p, id, "file")))
 		o->o.name = strdup(path);
+	if (o)
+		o->file = true;
 	free(known);
 	return id;
 }
@@ -678,7 +709,7 @@ uint64_t places_file(struct places *p, const char *path, uint32_t kdev, uint64_t
 	if (!id)
 		id = see_at(p, key, places_path(p, path));
 	if (id)
-		say_known(p, kdev, ino, true);
+		say_known(p, kdev, ino, id);
 	return id;
 }
 
@@ -691,7 +722,7 @@ void places_file_gone(struct places *p, uint32_t kdev, uint64_t ino)
 {
 	if (seen_at(p, inode_key(kdev, ino)))
 		see_at(p, inode_key(kdev, ino), 0);
-	say_known(p, kdev, ino, false);
+	say_known(p, kdev, ino, 0);
 }
 
 uint64_t places_temporary(struct places *p, const char *path, uint32_t task)
@@ -704,8 +735,10 @@ uint64_t places_temporary(struct places *p, const char *path, uint32_t task)
 	n = count_of(p, task);
 	id = zug_object_numbered(task, n);
 	o = add_object(p, id, "file");
-	if (o)
+	if (o) {
 		o->o.name = strdup(path);
+		o->file = true;
+	}
 	p->nr_temporary++;
 	return see_at(p, key, id);
 }
@@ -748,6 +781,20 @@ uint64_t places_semaphore(struct places *p, uint64_t set, unsigned int nth, uint
 	else
 		free(name);
 	return see_at(p, key, id);
+}
+
+bool places_is_elsewhere(struct places *p, uint64_t object)
+{
+	const struct named *o = find_object(p, object);
+
+	return o && !o->memory;
+}
+
+bool places_is_file(struct places *p, uint64_t object)
+{
+	const struct named *o = object ? find_object(p, object) : NULL;
+
+	return o && o->file;
 }
 
 bool places_is_atomic(struct places *p, uint64_t object)

@@ -89,6 +89,12 @@ struct place_object {
 /* NULL: not an object of this execution. Names static data on demand. */
 const struct place_object *places_find_object(struct places *p, uint64_t object);
 
+/* True when the object is one of this execution that does not lie in memory: a file, a pipe, a signal. */
+bool places_is_elsewhere(struct places *p, uint64_t object);
+
+/* True when a path may lead to it. */
+bool places_is_file(struct places *p, uint64_t object);
+
 /* True when the object is static data whose type is _Atomic (symfile_is_atomic()). */
 bool places_is_atomic(struct places *p, uint64_t object);
 

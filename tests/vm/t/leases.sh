@@ -97,6 +97,10 @@ if begin "system calls: the same executions with leases and without"; then
 	[ "$(rate unknown)" -lt 60 ] || note "with leases: $(share unknown)"
 	same ./files random --executions 4
 	same ./sockets portfolio --executions 6
+	same ./files pos --executions 3
+	same ./pipeline pos --executions 4
+	# 99 % without what the kernel side knows of the objects of calls
+	[ "$(rate unknown)" -lt 75 ] || note "with priorities of operations: $(share unknown)"
 	end
 fi
 for strategy in "${strategies[@]}"; do
