@@ -59,7 +59,7 @@ struct {
 
 struct addr_key {
 	__u32 mm;
-	__u32 pad;
+	__u32 round;	/* site_cache: of the probes, as the next ones are elsewhere */
 	__u64 addr;
 };
 
@@ -202,7 +202,7 @@ static long read_vma(struct task_struct *task, struct vm_area_struct *vma, void 
 static __always_inline void find_site(struct task_struct *p, const struct task_state *t, __u32 mm, __u64 ip,
 				      struct cached_site *out)
 {
-	struct addr_key ck = { .mm = mm, .addr = ip };
+	struct addr_key ck = { .mm = mm, .round = round_of(t), .addr = ip };
 	struct zug_site_key sk = {};
 	struct zug_file_key fk = {};
 	struct cached_site *known;
@@ -252,7 +252,7 @@ static __always_inline bool find_code(struct task_struct *p, const struct task_s
 		return false;
 	key->module = *mod;
 	key->offset = addr - v.start + (v.pgoff << 12);
-	key->round = rounds[t->slot & (ZUG_MAX_SANDBOXES - 1)];
+	key->round = round_of(t);
 	return true;
 }
 

@@ -52,7 +52,7 @@ static __u64 lane_slots[LANE_LINES][SLOT_WORDS];
 volatile __u32 mm_counter;
 /* The probes that a search has planted are a round; it gives them up, and plants others in another one. */
 volatile __u32 last_round;	/* modulo ZUG_COOKIE_ROUNDS */
-volatile __u32 rounds[ZUG_MAX_SANDBOXES];	/* that of the search that the sandbox belongs to */
+volatile __u32 rounds[ZUG_MAX_SANDBOXES];	/* that of the search whose first sandbox this is */
 volatile __u8 live_rounds[ZUG_COOKIE_ROUNDS];	/* true while its probes count */
 __u32 searches[ZUG_MAX_SANDBOXES];	/* which search the sandbox belongs to: its first one */
 /* Which search has these numbers of sites and modules: its first sandbox plus 1; 0: none. */
@@ -240,6 +240,11 @@ static __always_inline struct zug_sandbox *sandbox_of(const struct task_state *t
 static __always_inline __u32 search_of(const struct task_state *t)
 {
 	return searches[t->slot & (ZUG_MAX_SANDBOXES - 1)];
+}
+
+static __always_inline __u32 round_of(const struct task_state *t)
+{
+	return rounds[search_of(t) & (ZUG_MAX_SANDBOXES - 1)];
 }
 
 /* Data of the test is watched. */

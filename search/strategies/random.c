@@ -71,8 +71,10 @@ static void random_rule(const void *state, struct search_rule *rule)
 {
 	const struct random_walk *r = state;
 
-	if (!r->stick)
-		rule->by = SEARCH_BY_DRAWS;
+	if (r->stick)
+		return;
+	rule->by = SEARCH_BY_DRAWS;
+	rule->open = true;
 }
 
 static const struct strategy_param random_params[] = { RANDOM_PARAMS(STRATEGY_PARAM_ENTRY) { 0 } };

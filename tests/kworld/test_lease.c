@@ -178,6 +178,8 @@ static void test_plan_rules(void)
 					    .runs = { { 1, 1 }, { 90, 1 } },
 					    .rule = { .by = SEARCH_BY_CHOICES, .base = true } };
 	const struct world_plan base = { .nr = 9, .rule = { .by = SEARCH_BY_CHOICES, .base = true } };
+	const struct world_plan draws = { .nr = 9, .rule = { .by = SEARCH_BY_DRAWS, .least = 1 } };
+	const struct world_plan open = { .nr = 9, .rule = { .by = SEARCH_BY_DRAWS, .least = 1, .open = true } };
 	const struct zug_plan *p = &side.lease.plan;
 	struct kworld *k = side_begin();
 	uint32_t child = spawn_number(&side.spawn, 0, 3);
@@ -220,6 +222,18 @@ static void test_plan_rules(void)
 	k->w.ops->grant(&k->w, 0);
 	tap_ok(p->kind == ZUG_PLAN_CHOICES && !p->nr_runs && p->base,
 	       "and behind all of them the base scheduler chooses");
+	side_put(ZUG_EV_YIELD, 1, ZUG_EF_ASK);
+	tap_ok(side_next_is(k, WORLD_POINT, 0, true), "it stops once more");
+	k->w.ops->lease(&k->w, 1, SEARCH_UNTIL_CHANGE, false, &draws);
+	k->w.ops->grant(&k->w, 0);
+	tap_ok(p->kind == ZUG_PLAN_DRAWS && p->nr_peers && p->peers[p->nr_peers - 1].pid, "a draw is for the tasks that there are");
+	side_put(ZUG_EV_YIELD, 1, ZUG_EF_ASK);
+	tap_ok(side_next_is(k, WORLD_POINT, 0, true), "it stops a fourth time");
+	k->w.ops->lease(&k->w, 1, SEARCH_UNTIL_CHANGE, false, &open);
+	k->w.ops->grant(&k->w, 0);
+	tap_ok(p->kind == ZUG_PLAN_DRAWS && !p->peers[p->nr_peers - 1].pid &&
+		       p->peers[p->nr_peers - 1].parent && !p->peers[p->nr_peers - 1].weight,
+	       "and, where all have the same chance, for one that comes");
 	side_end(k);
 }
 

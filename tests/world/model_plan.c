@@ -99,9 +99,13 @@ static bool is_enabled(const struct model_world *m, uint32_t t)
 	return may_pass(m, t) || (m->p->blind && o->op != W_SPIN_LOCK);
 }
 
-static uint64_t plan_weight(const struct world_plan *plan, uint32_t i)
+/* Of a task that the plan has not, too: it has come since. */
+static uint64_t plan_weight(const struct world_plan *plan, uint32_t task)
 {
-	return plan->weights[i].weight ? plan->weights[i].weight : plan->rule.least;
+	for (uint32_t i = 0; i < plan->nr_weights; i++)
+		if (plan->weights[i].task == task && plan->weights[i].weight)
+			return plan->weights[i].weight;
+	return plan->rule.least;
 }
 
 void mw_plan_counts(struct mw_state *s, uint32_t task)
@@ -280,20 +284,20 @@ static uint32_t drawn_step(struct mw_state *s, const bool *on)
 	uint64_t sum = 0, at;
 	uint32_t nr = 0;
 
-	for (uint32_t i = 0; i < plan->nr_weights; i++) {
-		sum += on[plan->weights[i].task] ? plan_weight(plan, i) : 0;
-		nr += on[plan->weights[i].task];
+	for (uint32_t t = 0; t < MW_TASKS; t++) {
+		sum += on[t] ? plan_weight(plan, t) : 0;
+		nr += on[t];
 	}
 	at = nr > 1 ? rng_below(&rng, sum) : 0;
 	plan->rule.state = rng.state;
-	for (uint32_t i = 0; i < plan->nr_weights; i++) {
-		if (!on[plan->weights[i].task])
+	for (uint32_t t = 0; t < MW_TASKS; t++) {
+		if (!on[t])
 			continue;
-		if (at < plan_weight(plan, i)) {
-			mw_plan_counts(s, plan->weights[i].task);
-			return plan->weights[i].task;
+		if (at < plan_weight(plan, t)) {
+			mw_plan_counts(s, t);
+			return t;
 		}
-		at -= plan_weight(plan, i);
+		at -= plan_weight(plan, t);
 	}
 	return WORLD_NO_TASK;
 }

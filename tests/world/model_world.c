@@ -202,7 +202,8 @@ static void mw_lease(struct world *w, uint32_t nr, enum search_until until, bool
 		return;
 	s->next_plan = *plan;
 	s->next_lease = plan->nr;
-	s->next_until = plan->rule.by == SEARCH_BY_DRAWS || plan->rule.by == SEARCH_BY_SELECTION ? SEARCH_UNTIL_WAKE : SEARCH_UNTIL_DONE;
+	s->next_until = (plan->rule.by == SEARCH_BY_DRAWS && !plan->rule.open) || plan->rule.by == SEARCH_BY_SELECTION ?
+				SEARCH_UNTIL_WAKE : SEARCH_UNTIL_DONE;
 }
 
 static void mw_status(struct world *w, struct world_status *st)

@@ -116,7 +116,6 @@ int kernel_open_slot(struct kernel *k, unsigned int slot, char *err, size_t errl
 		snprintf(err, errlen, "cannot map the event ring of sandbox %u: %s", slot, strerror(-ret));
 		return ret;
 	}
-	k->bss->rounds[slot] = k->round;
 	k->bss->searches[slot] = k->first_slot;
 	if (slot != k->first_slot)
 		memcpy(k->bss->watches[slot], k->bss->watches[k->first_slot], sizeof(k->bss->watches[slot]));
@@ -200,6 +199,8 @@ void kernel_close(struct kernel *k)
 	kernel_detach(k);
 	close_rings(k);
 	free(k->links);
+	free(k->files);
+	free(k->places);
 	programs_close(k->programs);
 	for (int i = 0; i < ZUG_MAX_SANDBOXES; i++)
 		free(k->events[i].list);

@@ -51,6 +51,11 @@ struct kernel {
 	bool faults;			/* may be injected */
 	int *links;	/* probes, one a module */
 	size_t nr_links, room_links;
+	/* what this search has in the maps of the kernel side, which are large: others' are not looked at to find it */
+	struct zug_file_key *files;
+	size_t nr_files, room_files;
+	struct zug_site_key *places;
+	size_t nr_places, room_places;
 	uint64_t probes_changed;
 	struct ring_buffer *rb;		/* of the sandboxes that this process has opened; NULL: none yet */
 	int ctl_fd, epoll;

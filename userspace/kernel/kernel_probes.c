@@ -122,6 +122,9 @@ int kernel_add_module(struct kernel *k, uint64_t ino, uint64_t st_dev, uint32_t 
 
 	if (ret)
 		return ret;
+	if (!ARRAY_RESERVE(k->files, k->room_files, k->nr_files + 1))
+		return -ENOMEM;
+	k->files[k->nr_files++] = key;
 	return bpf_map_update_elem(programs_map(k->programs, "modules"), &key, &module, BPF_ANY) ? -errno : 0;
 }
 
@@ -186,7 +189,7 @@ int kernel_add_probes(struct kernel *k, uint32_t module, const char *file,
 		return 0;
 	offsets = calloc(nr, sizeof(*offsets));
 	cookies = calloc(nr, sizeof(*cookies));
-	if (!offsets || !cookies) {
+	if (!offsets || !cookies || !ARRAY_RESERVE(k->places, k->room_places, k->nr_places + nr)) {
 		ret = -ENOMEM;
 		goto out;
 	}
@@ -203,6 +206,7 @@ int kernel_add_probes(struct kernel *k, uint32_t module, const char *file,
 		count.site = site;
 		if (probes[i].what.limit)
 			bpf_map_delete_elem(counts, &count);
+		k->places[k->nr_places++] = key;
 		if (bpf_map_update_elem(map, &site, &probes[i].what, BPF_ANY) ||
 		    bpf_map_update_elem(index, &key, &site, BPF_ANY)) {
 			ret = -errno;
@@ -275,7 +279,7 @@ static bool is_our_site(const struct numbers *modules, int map, const void *key)
 	return number_is_ours(modules, ((const struct zug_site_key *)key)->module);
 }
 
-/* Deletes what belongs to us in a map that other searches use, too; all of it without a function. */
+/* Deletes what belongs to a search in a map that others use, too. */
 static void clear_map(struct kernel *k, const char *name, const struct numbers *numbers,
 		      bool (*ours)(const struct numbers *numbers, int map, const void *key))
 {
@@ -286,21 +290,11 @@ static void clear_map(struct kernel *k, const char *name, const struct numbers *
 
 	do {
 		more = !bpf_map_get_next_key(map, prev, next);
-		if (prev && (!ours || ours(numbers, map, prev)))
+		if (prev && ours(numbers, map, prev))
 			bpf_map_delete_elem(map, key);
 		memcpy(key, next, sizeof(key));
 		prev = key;
 	} while (more);
-}
-
-static void clear_numbers(struct kernel *k, const struct numbers *modules, const struct numbers *sites)
-{
-	clear_map(k, "hit_counts", sites, is_our_count);
-
-	clear_map(k, "modules", modules, is_our_module);
-	clear_map(k, "site_index", modules, is_our_site);
-	/* it is only a cache: others fill it again */
-	clear_map(k, "site_cache", modules, NULL);
 }
 
 void kernel_search_gone(struct kernel *k, unsigned int slot)
@@ -308,7 +302,9 @@ void kernel_search_gone(struct kernel *k, unsigned int slot)
 	struct numbers modules = numbers_of(&k->modules, slot), sites = numbers_of(&k->sites, slot);
 
 	k->bss->live_rounds[k->bss->rounds[slot]] = 0;
-	clear_numbers(k, &modules, &sites);
+	clear_map(k, "hit_counts", &sites, is_our_count);
+	clear_map(k, "modules", &modules, is_our_module);
+	clear_map(k, "site_index", &modules, is_our_site);
 	numbers_free(&k->sites, slot);
 	numbers_free(&k->modules, slot);
 	memset(k->bss->watches[slot], 0, sizeof(k->bss->watches[slot]));
@@ -331,7 +327,11 @@ void kernel_clear_probes(struct kernel *k)
 		close(detached);
 	k->bss->live_rounds[k->round] = 0;
 	begin_round(k);
-	clear_numbers(k, &k->modules, &k->sites);
+	for (size_t i = 0; i < k->nr_files; i++)
+		bpf_map_delete_elem(programs_map(k->programs, "modules"), &k->files[i]);
+	for (size_t i = 0; i < k->nr_places; i++)
+		bpf_map_delete_elem(programs_map(k->programs, "site_index"), &k->places[i]);
+	k->nr_files = k->nr_places = 0;
 	memset(k->bss->watches[k->first_slot], 0, sizeof(k->bss->watches[k->first_slot]));
 }
 

@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include "kernel/syscalls.h"
 #include "kworld/kworld_internal.h"
+#include "lib/base/array.h"
 #include "search/access.h"
 
 /* A look at more of them for each grant would cost more than the questions. */
@@ -187,14 +188,12 @@ static bool is_clear(const struct lease *l, const struct zug_peer *q)
 	return pass->plain <= LOCK_WORDS && !word[pass->plain - 1];
 }
 
-/* The place of the task among the peers; nr: it is none of them. */
+/* The place of the task among the peers, which are in the order of their numbers; nr: it is none of them. */
 static uint32_t place_of(const uint32_t *peer, uint32_t nr, uint32_t task)
 {
-	uint32_t at = 0;
+	uint32_t at = ARRAY_FROM(nr, i, peer[i] < task);
 
-	while (at < nr && peer[at] != task)
-		at++;
-	return at;
+	return at < nr && peer[at] == task ? at : nr;
 }
 
 /* Task n was created in an earlier execution, and may be in this one, by one of the peers. */
@@ -214,18 +213,19 @@ static bool may_come(const struct kworld *k, uint32_t n, const uint32_t *peer, u
 
 static void tell_weights(const struct world_plan *plan, uint32_t task, struct zug_peer *q)
 {
-	for (uint32_t i = 0; i < plan->nr_weights; i++)
-		if (plan->weights[i].task == task) {
-			q->weight = plan->weights[i].weight;
-			q->priority = plan->weights[i].priority;
-			q->held = plan->weights[i].held;
-		}
+	uint32_t at = ARRAY_FROM(plan->nr_weights, i, plan->weights[i].task < task);
+
+	if (at == plan->nr_weights || plan->weights[at].task != task)
+		return;
+	q->weight = plan->weights[at].weight;
+	q->priority = plan->weights[at].priority;
+	q->held = plan->weights[at].held;
 }
 
 /* A rule in which a task that comes has no place: it draws anew for it, or not. */
 static bool is_for_these(const struct search_rule *rule)
 {
-	return rule->by == SEARCH_BY_DRAWS || rule->by == SEARCH_BY_SELECTION;
+	return (rule->by == SEARCH_BY_DRAWS && !rule->open) || rule->by == SEARCH_BY_SELECTION;
 }
 
 /* Where an object of the rule lies, as some task has come to an operation on it. false: that is not known. */
