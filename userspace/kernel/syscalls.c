@@ -71,6 +71,7 @@ const struct syscall_desc syscall_table[] = {
 	S(rmdir, RMDIR, IO, FILE_, PATH(1), W),
 	S(stat, STAT, IO, FILE_, PATH(1), PASSES),
 	S(lstat, STAT, IO, FILE_, PATH(1), PASSES),
+	S(fstat, STAT, IO, FILE_, FD(1), PASSES),
 	S(newfstatat, STAT, IO, FILE_, PATH(2), PASSES),
 	S(statx, STAT, IO, FILE_, PATH(2), PASSES),
 	S(access, STAT, IO, FILE_, PATH(1), PASSES),
@@ -132,7 +133,7 @@ const struct syscall_desc syscall_table[] = {
 	S(mmap, MMAP, IO, ALLOC), S(munmap, SYSCALL, IO), S(mprotect, SYSCALL, IO), S(brk, SYSCALL, IO),
 	S(io_uring_setup, SYSCALL),
 	S(getdents64, SYSCALL, IO), S(readlink, SYSCALL, IO), S(readlinkat, SYSCALL, IO),
-	S(chdir, SYSCALL, IO), S(fstat, SYSCALL, IO),
+	S(chdir, SYSCALL, IO),
 	S(utimensat, SYSCALL, IO), S(statfs, SYSCALL, IO), S(madvise, SYSCALL, IO), S(msync, SYSCALL, IO),
 	/* bash asks whether its script is a terminal: of a file only a file system in user space makes that wait */
 	S(ioctl, SYSCALL, WAITS),

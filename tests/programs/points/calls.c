@@ -29,6 +29,7 @@ static int word;
 
 static void files(void)
 {
+	struct stat st;
 	FILE *stream;
 	char buf[8];
 	int fd = open("file", O_RDWR | O_CREAT | O_TRUNC, 0600); /* op: open file */
@@ -37,6 +38,11 @@ static void files(void)
 	if (write(fd, "hello", 5) != 5) /* op: write file */
 		_exit(2);
 	if (lseek(fd, 0, SEEK_END) != 5) /* op: stat file */
+		_exit(2);
+	if (fstat(fd, &st) || st.st_size != 5) /* op: stat file */
+		_exit(2);
+	/* the C library's own name for it differs */
+	if (syscall(SYS_fstat, fd, &st)) /* op: stat file */
 		_exit(2);
 	lseek(fd, 0, SEEK_SET);
 	if (read(fd, buf, sizeof(buf)) != 5) /* op: read file */
