@@ -143,7 +143,7 @@ static __always_inline __u64 newly_blocked(struct task_struct *p, const struct c
 
 	if (args->a[0] == 1 /* SIG_UNBLOCK */ || !args->a[1] || bpf_probe_read_user(&set, sizeof(set), (void *)args->a[1]))
 		return 0;
-	if (zug_blocks_all(set, args->a[1], user_ip(p)))
+	if (zug_blocks_all(set, args->a[1], user_ip(p), BPF_CORE_READ(p, thread.fsbase)))
 		return 0;
 	return set & ~p->blocked.sig[0];
 }

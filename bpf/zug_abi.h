@@ -529,13 +529,13 @@ enum zug_call_lease {
 
 /*
  * True for the set at addr with which a library blocks all signals for a moment, for its own sake: a constant beside its code,
- * which makes the call at ip.
+ * which makes the call at ip, or where a thread that ends is described, behind its thread pointer tls (glibc 2.41; 0: not known).
  */
-static inline _Bool zug_blocks_all(__u64 set, __u64 addr, __u64 ip)
+static inline _Bool zug_blocks_all(__u64 set, __u64 addr, __u64 ip, __u64 tls)
 {
-	const __u64 beside = 16ull << 20;
+	const __u64 beside = 16ull << 20, description = 4096;
 
-	return !~(set | ZUG_LIBRARY_SIGNALS) && addr - ip + beside < 2 * beside;
+	return !~(set | ZUG_LIBRARY_SIGNALS) && (addr - ip + beside < 2 * beside || (tls && addr - tls < description));
 }
 
 /*

@@ -141,7 +141,7 @@ static bool is_point(const struct sandbox *s, pid_t pid, int nr, const uint64_t 
 		return false;
 	/* no signal is pending: then it is none where it blocks none */
 	return nr != SYS_rt_sigprocmask || (a[0] != SIG_UNBLOCK && a[1] &&
-					    !(remote_read(pid, a[1], &set, sizeof(set)) && zug_blocks_all(set, a[1], ip)));
+					    !(remote_read(pid, a[1], &set, sizeof(set)) && zug_blocks_all(set, a[1], ip, 0)));
 }
 
 static bool is_moment(struct sandbox *s, pid_t pid, const struct __ptrace_syscall_info *i)
