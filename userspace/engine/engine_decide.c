@@ -113,6 +113,9 @@ static uint32_t gather(struct engine *e, uint32_t only, bool ask)
 		return 0;
 	}
 	ne = e->nr_enabled;
+	/* others' time-outs may come for ever */
+	if (!ne && only == WORLD_NO_TASK && e->nr_timed && e->nr_parked && ends_cycle_ahead(e))
+		return let_block(e);
 	/* no time-out was over when a leased point was reached: it would have ended the lease */
 	if (only == WORLD_NO_TASK && e->nr_timed && e->leased == WORLD_NO_TASK)
 		ne = add_expiring(e, ne, e->time_passes && may_jump(e));

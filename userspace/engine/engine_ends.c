@@ -138,26 +138,43 @@ void ends_deadlock(struct engine *e)
 	outcome_set(o, ZUG_OUTCOME_DEADLOCK, "%s", text);
 }
 
-bool ends_lock_cycle(struct engine *e, uint32_t from)
+/* Each waits for a lock that the next one holds, until it comes back to from. stand: they may also stand before their locks. */
+static bool is_cycle(const struct engine *e, uint32_t from, bool stand)
 {
-	struct outcome *o = &e->x->outcome;
-	char text[sizeof(o->message)] = "", one[256];
-	uint32_t t = from, n = 0;
-	size_t len = 0;
+	uint32_t t = from;
 
-	for (; n <= e->w->nr_tasks; n++) {
+	for (uint32_t n = 0; n <= e->w->nr_tasks; n++) {
 		const struct world_task *wt = &e->w->tasks[t];
 
-		if (wt->state != TASK_BLOCKED || wt->wait != WAIT_INSIDE ||
-		    !(wt->label.flags & ZUG_L_ACQUIRE) || wt->label.op == ZUG_OP_COND_WAIT)
+		if (!(stand && wt->state == TASK_PARKED && wt->label.op != ZUG_OP_SPIN_LOCK) && (wt->state != TASK_BLOCKED || wt->wait != WAIT_INSIDE))
+			return false;
+		if (!(wt->label.flags & ZUG_L_ACQUIRE) || wt->label.op == ZUG_OP_COND_WAIT)
 			return false;
 		t = world_owner(e->w, wt);
 		if (t == WORLD_NO_TASK)
 			return false;
 		if (t == from)
-			break;
+			return true;
 	}
-	if (t != from)
+	return false;
+}
+
+bool ends_cycle_ahead(const struct engine *e)
+{
+	for (uint32_t i = 0; i < e->nr_cands; i++)
+		if (e->w->tasks[e->cands[i].task].state == TASK_PARKED && is_cycle(e, e->cands[i].task, true))
+			return true;
+	return false;
+}
+
+bool ends_lock_cycle(struct engine *e, uint32_t from)
+{
+	struct outcome *o = &e->x->outcome;
+	char text[sizeof(o->message)] = "", one[256];
+	uint32_t t = from;
+	size_t len = 0;
+
+	if (!is_cycle(e, from, false))
 		return false;
 	do {
 		say_wait(e, &e->w->tasks[t], one, sizeof(one));

@@ -190,6 +190,8 @@ bool ends_all_wait_inside(const struct engine *e);
 void ends_deadlock(struct engine *e);
 /* True when tasks wait for locks of each other, whatever others do; then the outcome is set. */
 bool ends_lock_cycle(struct engine *e, uint32_t from);
+/* Once the tasks that stand before locks go on, such a cycle is there. */
+bool ends_cycle_ahead(const struct engine *e);
 /* True when steps lead nowhere; then the outcome is set. */
 bool ends_livelock(struct engine *e);
 /* A program that faults says nothing: the place is all there is to see. */
