@@ -7,12 +7,12 @@
 counts='1 2'
 [ "$(nproc)" -lt 4 ] || counts='1 2 4'
 
-# What a search came to, without times and what the shell has in its environment: each execution with the checksum of its
-# trace, the findings, the sums, the traces.
+# What a search came to, without times, what the shell has in its environment, and how often zug was asked, which depends on
+# what a lane has learnt: each execution with the checksum of its trace, the findings, the sums, the traces.
 told()
 {
 	echo "status $rc"
-	grep -a '^execution ' "$dir/err" | sed 's/: launch.*drain [^,]*,/:/'
+	grep -a '^execution ' "$dir/err" | sed 's/: launch.*drain [^,]*,/:/; s/ [0-9]* asked,//'
 	sed -nE 's/^found in execution ([0-9]*), after [^:]*:/found in \1:/p; /^replayed:/p; /^stopped:/p; /^covered:/p; /first in execution/p' "$dir/out"
 	sed -nE 's/\(([0-9.]+ (ms|s|min)), [0-9.]+ (us|ms|s) each; /(/p' "$dir/out"
 	for trace in traces/*.trace; do
