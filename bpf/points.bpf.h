@@ -90,7 +90,8 @@ static __always_inline __u64 object_key(const struct task_struct *p, const struc
 static __always_inline void fill_access(struct zug_access *a, const struct task_struct *p, const struct task_state *t,
 					const struct zug_site *site)
 {
-	bool first = site->obj_arg || site->flags & ZUG_SITE_OPERAND, second = site->obj2_arg || site->flags & ZUG_SITE_SECOND;
+	bool first = site->obj_arg || site->flags & ZUG_SITE_OPERAND;
+	bool second = site->obj2_arg || site->flags & ZUG_SITE_SECOND || (site->flags & ZUG_SITE_CASES && t->ev.arg[1]);
 
 	a->how = site->access;
 	if ((first && !(t->ev.flags & ZUG_EF_OBJECT)) || (second && !(t->ev.flags & ZUG_EF_OBJECT2)))
@@ -340,6 +341,22 @@ static __noinline __u64 executed(const struct zug_site *site, __u64 addr)
 		if (bpf_probe_read_user(&addr, sizeof(addr), (void *)(addr + (__s64)site->path[i])))
 			return 0;
 	return addr;
+}
+
+/*
+ * The channels of a select of Go's with so many cases, from addr on: two words each, of which the first is the channel, 0 for
+ * one that is never ready. Those of more than two cases are not told.
+ */
+static __always_inline void read_cases(struct task_state *t, __u64 addr, __u64 nr)
+{
+	__u64 channel[2] = {};
+
+	if (nr && nr <= 2)
+		bpf_probe_read_user(&channel[0], sizeof(channel[0]), (void *)addr);
+	if (nr == 2)
+		bpf_probe_read_user(&channel[1], sizeof(channel[1]), (void *)(addr + 16));
+	t->ev.arg[0] = channel[0] ? channel[0] : channel[1];
+	t->ev.arg[1] = channel[0] ? channel[1] : 0;
 }
 
 static __always_inline bool is_watched(const struct task_state *t, __u64 addr, __u32 size)
@@ -628,7 +645,9 @@ int BPF_PROG(zug_breakpoint, struct pt_regs *regs)
 		if (t->handlers)
 			t->ev.flags |= ZUG_EF_HANDLER;
 		t->ev.arg[0] = operand(t, site, regs, ip);
-		t->gives_buffers |= !ZUG_SITE_SIZE(site->flags);
+		t->gives_buffers |= site->flags & ZUG_SITE_CODE && !ZUG_SITE_SIZE(site->flags);
+		if (site->flags & ZUG_SITE_CASES)
+			read_cases(t, t->ev.arg[0], regs->di + regs->si);
 		if (ZUG_SITE_SIZE(site->flags) && is_watched(t, t->ev.arg[0], ZUG_SITE_SIZE(site->flags))) {
 			t->ev.flags |= ZUG_EF_WATCHED;
 			t->flags |= TF_STEP;
@@ -641,9 +660,10 @@ int BPF_PROG(zug_breakpoint, struct pt_regs *regs)
 			}
 			return 0;
 		}
-		if (addr_where(p, sp, t->ev.arg[0], &t->ev.obj))
+		if ((t->ev.arg[0] || !(site->flags & ZUG_SITE_CASES)) && addr_where(p, sp, t->ev.arg[0], &t->ev.obj))
 			t->ev.flags |= ZUG_EF_OBJECT;
-		if ((site->flags & ZUG_SITE_SECOND) && addr_where(p, sp, args[1], &t->ev.obj2))
+		if ((site->flags & ZUG_SITE_SECOND || (site->flags & ZUG_SITE_CASES && t->ev.arg[1])) &&
+		    addr_where(p, sp, t->ev.arg[1], &t->ev.obj2))
 			t->ev.flags |= ZUG_EF_OBJECT2;
 		t->last_lock = 0;
 		if (!(t->ev.flags & ZUG_EF_WATCHED))

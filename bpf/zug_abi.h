@@ -621,6 +621,7 @@ struct zug_hits {
  */
 #define ZUG_SITE_EXECUTES (1u << 15)
 #define ZUG_SITE_NESTS	(1u << 28)	/* a primitive of a library that stops at its own calls, but not at those that this one makes */
+#define ZUG_SITE_CASES	(1u << 30)	/* a select of Go's: the operand is its list of cases, the objects (arg[0] and [1]) are its channels */
 #define ZUG_SITE_READS	(1u << 29)	/* not a stop: its library reads files of its own until it returns, and these calls are no points */
 /* of ZUG_SITE_OPERAND, in flags: bytes that the instruction accesses (up to 64, 0: none), and its own length */
 #define ZUG_SITE_SIZE(flags) ((flags) >> 16 & 127)

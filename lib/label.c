@@ -70,6 +70,12 @@ static const struct op_info {
 	[ZUG_OP_SPIN_INIT]	= { "spin-init", W },
 	[ZUG_OP_SPIN_DESTROY]	= { "spin-destroy", W },
 	[ZUG_OP_SEM_GETVALUE]	= { "sem-getvalue", C },
+	[ZUG_OP_CHAN_SEND]	= { "chan-send", W | R | A },
+	[ZUG_OP_CHAN_RECV]	= { "chan-recv", W | R | A },
+	[ZUG_OP_CHAN_CLOSE]	= { "chan-close", W | R },
+	[ZUG_OP_SELECT]		= { "select", W | R | A },
+	[ZUG_OP_GROUP_ADD]	= { "group-add", W | R },
+	[ZUG_OP_GROUP_WAIT]	= { "group-wait", W | A },
 
 	[ZUG_OP_CREATE]		= { "create", W | R },
 	[ZUG_OP_JOIN]		= { "join", W | A },
@@ -145,6 +151,8 @@ static const struct op_info {
 	[ZUG_OP_ADD_WATCH]	= { "inotify-add-watch", W | R | A },
 	[ZUG_OP_MKNOD]		= { "mknod", W },
 	[ZUG_OP_CHMOD]		= { "chmod", W },
+	[ZUG_OP_GO_READY]	= { "go-ready", W | R | A },
+	[ZUG_OP_GO_ON]		= { "go-on", W | A },
 };
 
 #undef W
@@ -158,7 +166,7 @@ static const struct op_info {
 #define N(n)	[n] = "op-" #n
 static const char *const nameless[ZUG_OP_NR] = {
 	N(7), N(8), N(9), N(10), N(11), N(12), N(13), N(14), N(15),
-	N(57), N(58), N(59), N(60), N(61), N(62), N(63),
+	N(63),
 	N(71), N(72), N(73), N(74), N(75), N(76), N(77), N(78), N(79),
 	N(90), N(91), N(92), N(93), N(94), N(95),
 };

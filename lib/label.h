@@ -67,6 +67,13 @@ enum zug_op {
 	ZUG_OP_SPIN_INIT,
 	ZUG_OP_SPIN_DESTROY,
 	ZUG_OP_SEM_GETVALUE,
+	/* Go's channels, and sync.WaitGroup; whether a goroutine will wait is not known before */
+	ZUG_OP_CHAN_SEND,
+	ZUG_OP_CHAN_RECV,
+	ZUG_OP_CHAN_CLOSE,
+	ZUG_OP_SELECT,		/* object, object2: the channels, if it has one or two */
+	ZUG_OP_GROUP_ADD,	/* Add and Done */
+	ZUG_OP_GROUP_WAIT,
 
 	ZUG_OP_CREATE = 64,	/* thread creation */
 	ZUG_OP_JOIN,
@@ -142,6 +149,9 @@ enum zug_op {
 	ZUG_OP_ADD_WATCH,	/* inotify: of what is changed before nothing is told */
 	ZUG_OP_MKNOD,
 	ZUG_OP_CHMOD,
+	/* Go's scheduler; object: the goroutine. No decisions, but what a task does for one comes after what others did for it */
+	ZUG_OP_GO_READY,	/* it was made or woken; or it gives way, waits or ends */
+	ZUG_OP_GO_ON,		/* it is executed */
 	ZUG_OP_NR,		/* one more than the highest number */
 };
 

@@ -109,6 +109,7 @@ enum trace_note_kind {
 	TRACE_NOTE_EARLY,	/* its time-out, or (TRACE_NO_TASK) a timer, ends before its time; text: by how much ("5 s"), and,
 				 * where it is known, "\t" and which timer: then arg has set it, and object is the site of that, or 0 */
 	TRACE_NOTE_CALLER,	/* task's next step is in a library's code that the program calls: text: "FUNCTION\tFILE", arg: line */
+	TRACE_NOTE_GOROUTINE,	/* task's next step is that goroutine's: arg: its number */
 };
 struct trace_note {
 	uint32_t kind;
@@ -258,14 +259,20 @@ const struct trace_stack *trace_stack_at(const struct trace *t, uint32_t i);
 uint32_t trace_nr_notes(const struct trace *t, uint64_t i);
 const struct trace_note *trace_note_at(const struct trace *t, uint64_t i, uint32_t k);
 
+/* It says more of the step behind it, and is no event of its own. */
+static inline bool trace_note_tells(const struct trace_note *n)
+{
+	return n->kind == TRACE_NOTE_CALLER || n->kind == TRACE_NOTE_GOROUTINE;
+}
+
 /*
  * A new file with all that t holds but what it says of having been minimised; to be added to, and
  * closed. As trace_create().
  */
 struct trace_writer *trace_copy(const struct trace *t, const char *path, int *err);
 /*
- * Writes a file with all that t holds, also of having been minimised, and with the callers (TRACE_NOTE_CALLER) of another
- * trace with the same steps. 0 or -errno.
+ * Writes a file with all that t holds, also of having been minimised, and with what another trace with the same steps says
+ * more of them (trace_note_tells()). 0 or -errno.
  */
 int trace_write_callers(const struct trace *t, const struct trace *callers, const char *path);
 

@@ -27,7 +27,7 @@ static void copy_notes(struct trace_writer *w, const struct trace *t, uint64_t i
 static void copy_callers(struct trace_writer *w, const struct trace *t, uint64_t i)
 {
 	for (uint32_t k = 0, nr = t ? trace_nr_notes(t, i) : 0; k < nr; k++)
-		if (trace_note_at(t, i, k)->kind == TRACE_NOTE_CALLER)
+		if (trace_note_tells(trace_note_at(t, i, k)))
 			trace_add_note(w, trace_note_at(t, i, k));
 }
 

@@ -180,6 +180,21 @@ static void any_time(void)
 	run_free(r);
 }
 
+/* As the waits of the threads of Go's runtime. */
+static void own_time(void)
+{
+	unsigned int in_time = 0;
+
+	for (uint64_t seed = 1; seed <= 50; seed++) {
+		struct run *r = run(PROGRAM(POSTED(2, 5 * MS), .own_time = true),
+				    &(struct how){ .strategy = "random", .seed = seed, .o.explore_timeouts = true });
+
+		in_time += r->vars[0] == 11 && !r->x.early;
+		run_free(r);
+	}
+	check(in_time == 50, NULL, "the time-out of a runtime's own wait never ends early");
+}
+
 static void meanwhile(void)
 {
 	struct run *r = run(
@@ -311,6 +326,7 @@ int main(void)
 	outside();
 	explored();
 	any_time();
+	own_time();
 	meanwhile();
 	timers();
 	timers_explored();

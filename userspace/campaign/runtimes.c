@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * runtimes.c - where the search begins in a program that an interpreter executes, or a virtual machine
+ * runtimes.c - where the search begins in a program that an interpreter executes, or a virtual machine, or that has a runtime
+ * of its own
  *
  * The start of a runtime takes thousands of steps in each execution, and is the same in all of them.
  */
@@ -43,6 +44,9 @@ static char *node_points[] = { "Builtins_AtomicsLoad", "Builtins_AtomicsStore", 
 			       "Builtins_AtomicsCompareExchange", "Builtins_AtomicsWait", "Builtins_AtomicsNotify", NULL };
 static const struct runtime_flag node_flags[] = { { "--single-threaded-gc", .unless = "--*single-threaded*" }, { NULL } };
 
+/* The runtime and its collector have made threads and channels before, and packages were initialised. */
+static char *go_from[] = { "main.main", NULL };
+
 static const struct language_runtime known[] = {
 	{ .name = "python", .defines = "Py_BytesMain", .program = "python*", .library = "../lib/*/libpython3*.so.*",
 	  .from_calls = python_calls, .beginning = "the first task that it makes" },
@@ -53,6 +57,8 @@ static const struct language_runtime known[] = {
 	{ .name = "node", .defines = "napi_create_function", .program = "node*", .library = "../lib/*/libnode.so.*", .from = node_from,
 	  .beginning = "the start of the script", .points = node_points, .syscalls = ZUG_SYS_FILE | ZUG_SYS_IPC,
 	  .kinds = "syscall:file,syscall:ipc", .more = " --spin 0", .flags = node_flags },
+	/* a program of Go's, and none that has Go in a library */
+	{ .name = "go", .defines = "_rt0_amd64_linux", .program = "*", .from = go_from, .beginning = "the function main.main" },
 };
 #define RUNTIMES	(sizeof(known) / sizeof(known[0]))
 
@@ -107,7 +113,7 @@ static char *runtime_file(const struct language_runtime *r, const char *program)
 	char pattern[PATH_MAX];
 	glob_t found;
 
-	if (symbols && !file && slash) {
+	if (symbols && !file && slash && r->library) {
 		snprintf(pattern, sizeof(pattern), "%.*s/%s", (int)(slash - program), program, r->library);
 		if (!glob(pattern, 0, NULL, &found)) {
 			for (size_t i = 0; i < found.gl_pathc && !file; i++)

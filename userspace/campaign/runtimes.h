@@ -17,7 +17,7 @@ struct language_runtime {
 	const char *name;
 	const char *defines;		/* what only this runtime does */
 	const char *program;		/* a glob of its file's name */
-	const char *library;		/* a glob, from the program's folder, of the file that may define it instead */
+	const char *library;		/* a glob, from the program's folder, of the file that may define it instead; NULL: none may */
 	char **from, **from_calls;	/* where its program begins: a function, system calls; NULL: none */
 	const char *beginning;		/* the same in words */
 	const char *sources;		/* how names of the sources end in its stacks; NULL: they have none */

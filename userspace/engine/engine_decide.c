@@ -63,7 +63,8 @@ static uint32_t add_expiring(struct engine *e, uint32_t ne, bool idle)
 		const struct world_task *t = &e->w->tasks[c->task];
 
 		if (!expiry_may(t, limit) && !may_any_time(e, t) &&
-		    (world_of_runtime(e->w, c->task) || !expiry_may(t, UINT64_MAX) || !may_be_early(e, t->deadline)))
+		    (world_of_runtime(e->w, c->task) || t->own_time || !expiry_may(t, UINT64_MAX) ||
+		     !may_be_early(e, t->deadline)))
 			continue;
 		c->enabled = any = true;
 		c->label.op = ZUG_OP_EXPIRE;
@@ -396,9 +397,10 @@ static int decide_value(struct engine *e, const struct trace_step *want, uint32_
 	return value < 0 ? value : e->w->ops->choose(e->w, t, value);
 }
 
-/* Tells the trace where the program calls the library's code in which the task stands. */
+/* Tells the trace where the program calls the library's code in which the task stands, and for which goroutine. */
 static void note_caller(struct engine *e, const struct world_task *t)
 {
+	uint32_t goroutine;
 	char text[512];
 	int line;
 
@@ -407,6 +409,9 @@ static void note_caller(struct engine *e, const struct world_task *t)
 	line = e->w->ops->caller(e->w, t, text, sizeof(text));
 	if (line > 0)
 		steps_note(e, TRACE_NOTE_CALLER, t->task, line, text);
+	goroutine = e->w->ops->goroutine ? e->w->ops->goroutine(e->w, t) : 0;
+	if (goroutine)
+		steps_note(e, TRACE_NOTE_GOROUTINE, t->task, goroutine, NULL);
 }
 
 /* Candidate i makes the step: what was decided with it happens, and its task gets the turn. */

@@ -67,7 +67,8 @@ struct world_task {
 	enum wait_kind wait;
 	char where[96];			/* blocked: "futex", "read pipe #0 of T1" */
 	uint64_t deadline;		/* blocked: when its time-out is over, on the test's clock; 0: none, or the kernel's own */
-	bool for_turn;			/* blocked: at a lock or condition of an interpreter's own, to execute the program */
+	bool for_turn;			/* blocked: until a runtime lets it execute the program, as at a lock of an interpreter's own */
+	bool own_time;			/* for_turn, with a time-out: that is the runtime's own affair, and never ends early */
 	bool any_time;			/* for_turn, with a time-out: it counts how long another task computes, and may be over at once */
 	bool network;			/* blocked: for something that may come through the test's own network */
 	bool outside;			/* blocked: something outside the test may wake it, too */
@@ -235,6 +236,8 @@ struct world_ops {
 	 * -ENOENT when it stands in its own code, or that is not known. text: "FUNCTION\tFILE". NULL: it cannot say.
 	 */
 	int (*caller)(struct world *w, const struct world_task *t, char *text, size_t len);
+	/* The goroutine that the task, which stands, executes; 0: none, or not known. NULL: it cannot say. */
+	uint32_t (*goroutine)(struct world *w, const struct world_task *t);
 	/* Adds what the label's ids mean to the trace: sites, modules, objects. */
 	int (*describe)(struct world *w, struct trace_writer *t, const struct zug_label *l);
 	/* NULL: it has none. */

@@ -287,6 +287,17 @@ static int kworld_own_caller(struct world *w, const struct world_task *t, char *
 	return frames[i + own].line;
 }
 
+static uint32_t kworld_goroutine(struct world *w, const struct world_task *t)
+{
+	const struct place_site *ps = places_find_site(kw(w)->o.places, t->label.site);
+	const struct probe_module *m = ps ? probes_module(kw(w)->o.probes, ps->module) : NULL;
+	uint64_t all[18];
+
+	if (!m || !m->go || kworld_registers(w, t, all))
+		return 0;
+	return symfile_goroutine(m->file, t->pid, all[17]);
+}
+
 static int kworld_unprobe(struct world *w, const struct world_task *t, uint64_t addr, uint8_t *code, size_t len)
 {
 	struct kworld *k = kw(w);
@@ -523,7 +534,7 @@ static const struct world_ops kworld_ops = {
 	.stop = kworld_stop,
 	.drain = kworld_drain,
 	.stack = kworld_stack,
-	.caller = kworld_own_caller,
+	.caller = kworld_own_caller, .goroutine = kworld_goroutine,
 	.describe = kworld_describe,
 	.object_name = kworld_object_name,
 };

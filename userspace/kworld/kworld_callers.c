@@ -364,12 +364,47 @@ void kworld_scope_point(struct kworld *k, struct world_task *t, const struct zug
 		t->label.flags |= ZUG_L_LEFT_OUT;
 }
 
+bool kworld_is_go(struct kworld *k, uint32_t process)
+{
+	uint64_t bias;
+
+	for (unsigned int m = 0; m < probes_nr_modules(k->o.probes); m++)
+		if (probes_module(k->o.probes, m)->go && !places_bias(k->o.places, process, m, &bias))
+			return true;
+	return false;
+}
+
+/*
+ * A system call with which Go's runtime lets its threads wait for goroutines, makes threads or memory, or interrupts a thread.
+ * Which goroutine does what first is decided at what these do. What it writes is the program's, and so is an end.
+ */
+static bool is_of_go(struct kworld *k, const struct world_task *t, const struct zug_event *e)
+{
+	const struct place_site *at;
+	struct trace_frame frame;
+
+	switch (t->label.op) {
+	case ZUG_OP_FUTEX_WAIT: case ZUG_OP_FUTEX_WAKE: case ZUG_OP_SLEEP: case ZUG_OP_KILL: case ZUG_OP_FORK:
+	case ZUG_OP_SIGACTION: case ZUG_OP_SIGPROCMASK: case ZUG_OP_MMAP: case ZUG_OP_SYSCALL:
+		break;
+	default:
+		return false;
+	}
+	if (!kworld_is_go(k, t->process))
+		return false;
+	at = places_find_site(k->o.places, places_site(k->o.places, t->process, e->ip - 2));
+	return at && symfile_frames(probes_module(k->o.probes, at->module)->file, at->offset, &frame, 1) > 0 && frame.function &&
+	       !strncmp(frame.function, "runtime.", 8);
+}
+
 void kworld_scope_call(struct kworld *k, struct world_task *t, const struct zug_event *e)
 {
 	bool interprets;
 	uint64_t site;
 
 	k->kt[t->task].asked_for_turn = false;
+	if (is_of_go(k, t, e))
+		t->label.flags |= ZUG_L_LEFT_OUT;
 	if (!probes_has_scope(k->o.probes))
 		return;
 	site = places_site(k->o.places, t->process, e->ip - 2);

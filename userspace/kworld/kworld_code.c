@@ -131,7 +131,8 @@ void kworld_label_code(struct kworld *k, struct world_task *t, struct ktask *kt,
 		return;
 	t->in_handler = e->flags & ZUG_EF_HANDLER;
 	size = bytes_of(t, &s->code, e);
-	l->object = add_access(k, t, e, ZUG_EF_OBJECT, e->arg[0], size, zug_op_flags(s->op) & ZUG_L_WRITE, s->op);
+	l->object = add_access(k, t, e, ZUG_EF_OBJECT, e->arg[0], size, zug_op_flags(s->op) & ZUG_L_WRITE,
+			       s->named_by ? s->named_by : s->op);
 	/* what is read as well, or the whole of which this is a part: tasks that access that depend on this step */
 	note_buffer(t, kt, e, &s->code);
 	second = code_second(&s->code);

@@ -118,7 +118,7 @@ void kworld_wakes(struct kworld *k, uint32_t n, uint32_t waker, struct world_eve
 	/* it keeps the object it waited for: that is what it goes on with */
 	t->label.op = ZUG_OP_RESUME;
 	t->label.flags = zug_op_flags(ZUG_OP_RESUME) | (t->for_turn ? ZUG_L_LEFT_OUT : 0);
-	t->for_turn = t->any_time = false;
+	t->for_turn = t->own_time = t->any_time = false;
 }
 
 /* ---- handlers: true when a->ev is to be told ---- */
@@ -385,6 +385,9 @@ static bool on_signal(struct kworld *k, struct arrival *a)
 	l->op = ZUG_OP_HANDLER;
 	l->object = kworld_signal_object(k, a->t->process, a->e.arg[0]);
 	l->site = places_site(k->o.places, a->t->process, a->e.ip);
+	/* Go's scheduler tells a thread so to execute another goroutine */
+	if (a->e.arg[0] == SIGURG && kworld_is_go(k, a->t->process))
+		l->flags |= ZUG_L_LEFT_OUT;
 	return true;
 }
 

@@ -398,6 +398,8 @@ int kworld_registers(struct world *w, const struct world_task *t, uint64_t regs[
  * kernel side is told what it is.
  */
 bool kworld_executes_own(struct kworld *k, const struct world_task *t, const struct zug_event *e);
+/* The process executes a program of Go's, without C. */
+bool kworld_is_go(struct kworld *k, uint32_t process);
 /* There lies a lock or condition that an interpreter has for itself, and which is left out (leave_interpreter). */
 bool kworld_is_interpreters(struct kworld *k, const struct world_task *t, uint64_t addr);
 bool kworld_has_interpreter(struct kworld *k, uint32_t process);	/* there may be any in the process */

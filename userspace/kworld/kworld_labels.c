@@ -591,6 +591,15 @@ void kworld_label_point(struct kworld *k, struct world_task *t, struct ktask *kt
 	}
 	l->op = s->op;
 	l->flags = zug_op_flags(s->op);
+	if (s->go) {
+		/* a channel that is nil is never ready */
+		if (e->arg[0])
+			l->object = kworld_memory_object(k, t, e, ZUG_EF_OBJECT, e->arg[0], s->op);
+		if (s->op == ZUG_OP_SELECT && e->arg[1])
+			l->object2 = kworld_memory_object(k, t, e, ZUG_EF_OBJECT2, e->arg[1], s->op);
+		l->site = places_site(k->o.places, t->process, e->ret - 1);
+		return;
+	}
 	if (s->obj_arg)
 		kt->lock = e->arg[(s->obj_arg - 1) & 3];
 	if (s->obj2_arg)
@@ -787,6 +796,21 @@ static bool inside_label(const struct world_task *t, const struct ktask *kt, con
 	       (kt->mutex && e->arg[0] - kt->mutex < 64);
 }
 
+/*
+ * So the threads of Go's runtime wait for goroutines, and no goroutine for its own time. One that sleeps for less than this
+ * will take a goroutine that another thread could execute, if that has not done so by then.
+ */
+#define GO_STEALS_NS	20000
+
+static void describe_go(struct kworld *k, struct world_task *t, const struct zug_event *e)
+{
+	t->own_time = t->deadline && (e->nr == SYS_futex || e->nr == SYS_nanosleep) && kworld_is_go(k, t->process);
+	if (!t->own_time)
+		return;
+	t->for_turn = true;
+	t->any_time = e->nr == SYS_nanosleep && t->deadline < kworld_state(k)->clock + GO_STEALS_NS;
+}
+
 void kworld_describe_wait(struct kworld *k, struct world_task *t, const struct zug_event *e)
 {
 	const struct syscall_desc *d = syscall_desc(e->nr);
@@ -799,6 +823,7 @@ void kworld_describe_wait(struct kworld *k, struct world_task *t, const struct z
 	t->for_turn = e->nr == SYS_futex && kworld_is_interpreters(k, t, e->arg[0]);
 	/* a task that waits for it with a time-out asks for it then, when another one has had it for so long */
 	t->any_time = t->for_turn && t->deadline && !k->kt[t->task].asked_for_turn;
+	describe_go(k, t, e);
 	/* a point that was passed before the search began made no event */
 	if (kworld_state(k)->quiet || (!inside_label(t, &k->kt[t->task], e) && !(d && t->label.op == d->op))) {
 		t->label = (struct zug_label){ .op = d ? d->op : ZUG_OP_NONE };

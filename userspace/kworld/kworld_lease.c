@@ -401,7 +401,7 @@ static bool give_plan(struct kworld *k, uint32_t task, struct zug_plan *p)
 /* The kernel side follows a plan where all that decides is in sight there. */
 static bool may_plan(struct kworld *k, uint32_t task)
 {
-	return k->run.lease.planned && !k->prefix.feeding && !probes_has_scope(k->o.probes) &&
+	return k->run.lease.planned && !k->prefix.feeding && !probes_leaves_out(k->o.probes) &&
 	       !kworld_has_interpreter(k, k->w.tasks[task].process);
 }
 
@@ -440,8 +440,8 @@ void kworld_lease_begin(struct kworld *k, uint32_t task)
 		z->flags = kworld_waits_timed(k) ? ZUG_LEASE_WAKE : 0;
 	if (l->known)
 		z->flags |= ZUG_LEASE_KNOWN;
-	/* what --only and --not leave out is no decision, and more may be passed than was promised */
-	if (!probes_has_scope(k->o.probes))
+	/* what is left out is no decision, and more may be passed than was promised */
+	if (!probes_leaves_out(k->o.probes))
 		z->flags |= k->w.ends_stop ? ZUG_LEASE_CALLS : ZUG_LEASE_CALLS | ZUG_LEASE_ENDS;
 	z->root = k->w.tasks[k->run.root].tgid;
 	z->root_mnt = k->root.mnt;

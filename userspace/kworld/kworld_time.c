@@ -332,7 +332,7 @@ int kworld_expire(struct world *w, uint32_t task)
 	t->state = TASK_PARKED;
 	t->label.op = expired ? ZUG_OP_EXPIRE : ZUG_OP_RESUME;
 	t->label.flags = zug_op_flags(t->label.op) | (t->for_turn ? ZUG_L_LEFT_OUT : 0);
-	t->for_turn = t->any_time = false;
+	t->for_turn = t->own_time = t->any_time = false;
 	return 0;
 }
 

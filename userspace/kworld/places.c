@@ -469,6 +469,12 @@ static const char *kind_of_op(unsigned int op)
 		return "semaphore";
 	case ZUG_OP_ONCE:
 		return "once";
+	case ZUG_OP_CHAN_SEND: case ZUG_OP_CHAN_RECV: case ZUG_OP_CHAN_CLOSE: case ZUG_OP_SELECT:
+		return "channel";
+	case ZUG_OP_GROUP_ADD: case ZUG_OP_GROUP_WAIT:
+		return "wait group";
+	case ZUG_OP_GO_READY: case ZUG_OP_GO_ON:
+		return "goroutine";
 	case ZUG_OP_GUARD_ACQUIRE: case ZUG_OP_GUARD_RELEASE: case ZUG_OP_GUARD_ABORT:
 		return "guard";
 	case ZUG_OP_DATA_READ: case ZUG_OP_DATA_WRITE: case ZUG_OP_DATA_ACCESS:

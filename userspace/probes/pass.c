@@ -85,6 +85,8 @@ static struct zug_pass pass_of(const struct probe_module *mod, const struct prob
 	case ZUG_OP_SEM_TRYWAIT: case ZUG_OP_SEM_TIMEDWAIT: case ZUG_OP_SEM_POST: case ZUG_OP_SEM_GETVALUE:
 	case ZUG_OP_ONCE: case ZUG_OP_GUARD_ACQUIRE: case ZUG_OP_GUARD_RELEASE: case ZUG_OP_GUARD_ABORT: case ZUG_OP_CREATE:
 	case ZUG_OP_JOIN: case ZUG_OP_DETACH:
+	case ZUG_OP_CHAN_SEND: case ZUG_OP_CHAN_RECV: case ZUG_OP_CHAN_CLOSE: case ZUG_OP_SELECT:
+	case ZUG_OP_GROUP_ADD: case ZUG_OP_GROUP_WAIT: case ZUG_OP_GO_READY: case ZUG_OP_GO_ON:
 	case ZUG_OP_POINT: case ZUG_OP_DATA_READ: case ZUG_OP_DATA_WRITE: case ZUG_OP_DATA_ACCESS:
 	case ZUG_OP_ATOMIC_LOAD: case ZUG_OP_ATOMIC_STORE: case ZUG_OP_ATOMIC_RMW: case ZUG_OP_FENCE:
 		break;

@@ -295,6 +295,8 @@ static struct kernel_probe probe_of(struct probes *p, const struct probe_module 
 	}
 	if (s->code.kind)
 		probes_code_site(s, &kp.what);
+	else if (s->go)
+		probes_go_site(s, &kp.what);
 	/* others are to have a turn there, also before the search begins */
 	if (s->waits || s->op == ZUG_OP_PAUSE || s->op == ZUG_OP_SPIN_LOCK)
 		kp.what.flags |= ZUG_SITE_WAITS;
@@ -307,6 +309,10 @@ static struct kernel_probe probe_of(struct probes *p, const struct probe_module 
 	if (s->code.kind) {
 		scope = probes_scope_of(p, s->module, s->offset);
 		kp.what.flags |= scope == PROBES_LEFT_OUT ? ZUG_SITE_LEFT_OUT : scope == PROBES_BY_CALLER ? ZUG_SITE_CALLED : 0;
+		return kp;
+	}
+	if (s->go) {
+		kp.what.flags |= probes_has_scope(p) ? ZUG_SITE_CALLED : 0;
 		return kp;
 	}
 	if (s->op == READS_OWN_FILES)
@@ -608,6 +614,10 @@ int probes_add_file(struct probes *p, const char *path, bool sync, char *err, si
 	}
 	if (sync) {
 		ret = plant_looks(p, m, err, errlen);
+		if (ret < 0)
+			return ret;
+		total += ret;
+		ret = probes_plant_go(p, m, err, errlen);
 		if (ret < 0)
 			return ret;
 		total += ret;

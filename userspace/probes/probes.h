@@ -30,6 +30,7 @@ struct probe_module {
 	bool code_points;	/* probes_add_atomics() has been there */
 	struct code *code;	/* its catalogue, once probes_code() was asked for it */
 	struct probe_foreign *foreign;	/* once probes_is_own() was asked */
+	bool go;	/* a program of Go's, without C, whose operations are points */
 	bool tells;	/* its points itself, by libzug (probes_tells()) */
 	bool made; /* by the test: it exists only in executions, and nothing in it is probed */
 	struct kernel_answer *answers;	/* instructions that are answered in the processor's place */
@@ -42,6 +43,7 @@ struct probe_site {
 	const char *symbol;	/* "pthread_mutex_lock", or what the user named */
 	uint16_t op;
 	uint8_t obj_arg, obj2_arg;
+	uint16_t named_by;	/* the operation whose objects its object is one of; 0: op */
 	bool entry;		/* at a function's first instruction: the return address is on the stack */
 	bool split;		/* a read-modify-write that is two steps: ZUG_OP_DATA_READ, then ZUG_OP_DATA_WRITE */
 	bool waits;		/* in a loop that waits: others are to have a turn */
@@ -50,6 +52,7 @@ struct probe_site {
 	bool once;		/* and the place is no point again after that */
 	bool executes;		/* an interpreter looks there what others want (symfile_looks); of code only base and disp are set */
 	uint8_t fields;		/* enum probe_fields, with executes: there it is one that calls functions at accesses (symfile_fields) */
+	bool go;		/* an operation of Go's library or runtime, at its entry; of code only base is set: what has the object */
 	uint32_t limit;		/* in one execution it is a point this many times at most; 0: always */
 	uint32_t within;	/* this many bytes before its operand larger accesses begin that contain it; 0: none known */
 	struct code_place code;	/* a place in the code with its operand; kind 0: a function, or a named place */
@@ -119,9 +122,9 @@ struct code *probes_code(struct probes *p, uint32_t module, char *err, size_t er
  */
 struct probe_code {
 	uint64_t offset;	/* of a place of the catalogue */
-	uint16_t op;
+	uint16_t op, named_by;
 	bool split, waits;
-	uint32_t limit, within;	/* as struct probe_site has them */
+	uint32_t limit, within;	/* these and named_by as struct probe_site has them */
 };
 int probes_add_code(struct probes *p, uint32_t module, const struct probe_code *places, int nr,
 		    char *err, size_t errlen);
@@ -155,6 +158,8 @@ bool probes_is_runtime(struct probes *p, uint32_t module);
  */
 void probes_leave_out(struct probes *p, char *const *only, char *const *without);
 bool probes_has_scope(const struct probes *p);
+/* Some points may be left out: because of these lists, or because Go's runtime makes them. */
+bool probes_leaves_out(const struct probes *p);
 /*
  * Where an interpreter looks whether another thread wants to execute the program is a point in files that are added from now
  * on, like a primitive: there the program's operations of several threads may be switched. So it is where it executes what is

@@ -264,7 +264,7 @@ static int add_place(struct found *f, struct file_piece *file, const struct code
 		     bool copies)
 {
 	struct probe_site s = { .offset = c->offset, .symbol = code_kind_name(c->kind), .code = *c,
-				.limit = want->limit, .within = want->within };
+				.limit = want->limit, .within = want->within, .named_by = want->named_by };
 
 	s.op = want->op ? want->op : probes_code_op(c);
 	if (!s.op)
@@ -393,7 +393,7 @@ struct probe_foreign {
 	bool runtime;	/* of a language whose programs lie elsewhere: Python, Node.js, Java, Ruby, .NET */
 };
 
-static bool begins_with(const char *name, const char *const *list, size_t nr)
+bool probes_begins_with(const char *name, const char *const *list, size_t nr)
 {
 	for (size_t i = 0; name && i < nr; i++)
 		if (!strncmp(name, list[i], strlen(list[i])))
@@ -415,7 +415,6 @@ static bool is_rust_library(const struct trace_frame *frames, int nr)
 
 static bool is_foreign(struct probe_module *m, uint64_t offset, const struct probe_foreign *f)
 {
-	static const char *const go[] = { "runtime.", "runtime/", "internal/runtime/" };
 	static const char *const sanitizer[] = { "__asan", "__tsan", "__lsan", "__ubsan", "__msan", "__hwasan",
 						 "__sanitizer", "__interc", "___interc" };
 	struct trace_frame frames[64];
@@ -430,9 +429,9 @@ static bool is_foreign(struct probe_module *m, uint64_t offset, const struct pro
 		return f->lines;
 	if (f->lines && !frames[0].line)
 		return true;
-	return (f->go && begins_with(frames[0].function, go, sizeof(go) / sizeof(go[0]))) ||
+	return (f->go && probes_in_go_runtime(frames, nr)) ||
 	       (f->rust && is_rust_library(frames, nr)) ||
-	       (f->sanitizer && begins_with(frames[0].function, sanitizer, sizeof(sanitizer) / sizeof(sanitizer[0])));
+	       (f->sanitizer && probes_begins_with(frames[0].function, sanitizer, sizeof(sanitizer) / sizeof(sanitizer[0])));
 }
 
 static bool is_atomic(const struct code_place *c)
@@ -527,7 +526,7 @@ bool probes_is_users(struct probes *p, uint32_t module, uint64_t offset)
 	nr = symfile_frames(m->file, offset, frames, sizeof(frames) / sizeof(frames[0]));
 	/* without optimisation an atomic access of the program's is a function of Rust's library */
 	for (int i = 0; i < nr; i++)
-		if (!frames[i].file || !symbols_of_language(frames[i].file) ||
+		if (!frames[i].file || !symbols_of_language(frames[i].file) || probes_in_go_map(&frames[i]) ||
 		    (frames[i].function && !strncmp(frames[i].function, "core::sync::atomic::", 20)))
 			return true;
 	return nr <= 0;
@@ -537,6 +536,8 @@ int probes_add_atomics(struct probes *p, uint32_t module, char *const *scope, ch
 {
 	struct probe_module *m = &p->modules[module];
 	struct code *code = probes_code(p, module, err, errlen);
+	const struct probe_foreign *f = foreign_of(p, module);
+	bool go = f && f->go;
 	struct probe_code *list;
 	int nr = 0, ret;
 
@@ -551,7 +552,7 @@ int probes_add_atomics(struct probes *p, uint32_t module, char *const *scope, ch
 		if (!is_atomic(c) || !probes_in_scope(m, c->offset, scope))
 			continue;
 		if ((scope && scope[0]) || probes_is_own(p, module, c->offset))
-			list[nr++] = (struct probe_code){ .offset = c->offset,
+			list[nr++] = (struct probe_code){ .offset = c->offset, .named_by = go ? probes_go_lock(m->file, c) : 0,
 							  .split = c->kind == CODE_RMW &&
 								   probes_scope_of(p, module, c->offset) != PROBES_LEFT_OUT };
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* probes_internal.h - inside of probes.h: primitives and named places (probes.c), code places (probes_code.c) */
+/* probes_internal.h - inside of probes.h: primitives and named places (probes.c), Go's (probes_go.c), code places (probes_code.c) */
 #ifndef ZUG_PROBES_INTERNAL_H
 #define ZUG_PROBES_INTERNAL_H
 
@@ -27,6 +27,7 @@ struct probes {
 	bool scope_met;			/* probes_scope_met() */
 	bool executed;			/* probes_see_executed() */
 	bool fields;			/* probes_see_fields() */
+	bool go;			/* one of the modules is a program of Go's */
 };
 
 /* Places found in one file, before they are planted. */
@@ -39,6 +40,20 @@ struct found {
 	int fd;			/* of the file */
 	bool no_memory;
 };
+
+/* probes_go.c. Plants the operations of Go's runtime and library in a Go program. Their number, or -errno with a line in err. */
+int probes_plant_go(struct probes *p, uint32_t m, char *err, size_t errlen);
+/* The code of Go's runtime, or of one of these operations: no point of its own. nr frames, the innermost first. */
+bool probes_in_go_runtime(const struct trace_frame *frames, int nr);
+/* The code of Go's maps: what it accesses is the program's data, which a lock of the program's has to guard. */
+bool probes_in_go_map(const struct trace_frame *frame);
+/* An atomic instruction of a Go program: an operation on what it locks, if it belongs to a lock of Go's; else ZUG_OP_NONE. */
+uint16_t probes_go_lock(struct symfile *f, const struct code_place *c);
+/* What the kernel side is told of the place of one. */
+void probes_go_site(const struct probe_site *s, struct zug_site *what);
+
+/* The name begins with one of the nr in a list; NULL does not. */
+bool probes_begins_with(const char *name, const char *const *list, size_t nr);
 
 /* pass.c. When a task with a lease may pass that site. */
 struct zug_pass probes_pass(const struct probe_module *mod, const struct probe_site *s);

@@ -142,6 +142,11 @@ bool probes_has_scope(const struct probes *p)
 	return p->only || p->without;
 }
 
+bool probes_leaves_out(const struct probes *p)
+{
+	return probes_has_scope(p) || p->go;
+}
+
 enum probes_verdict probes_judge(const struct probes *p, uint32_t module, uint64_t offset)
 {
 	const struct probe_module *m = &p->modules[module];

@@ -281,12 +281,29 @@ static const char *executed(const struct trace *t, uint32_t task, uint64_t step)
 	return last;
 }
 
-/* Of a task that has executed another program, as those of scripts do: " (cat)". */
+/* Whose step of the task that is; 0: not known. */
+static uint32_t goroutine_of(const struct trace *t, uint32_t task, uint64_t step)
+{
+	for (uint32_t k = 0; step != UINT64_MAX && k < trace_nr_notes(t, step); k++) {
+		const struct trace_note *n = trace_note_at(t, step, k);
+
+		if (n->kind == TRACE_NOTE_GOROUTINE && n->task == task)
+			return n->arg;
+	}
+	return 0;
+}
+
+/* Of a task that has executed another program, as those of scripts do: " (cat)". Of a Go program: the goroutine. */
 static const char *program_of(const struct report *r, uint32_t task, uint64_t step, char *buf, size_t len)
 {
 	const char *path = task ? executed(r->t, task, step) : NULL;
+	uint32_t goroutine = goroutine_of(r->t, task, step);
 	char name[64];
 
+	if (goroutine) {
+		snprintf(buf, len, " (goroutine %u)", goroutine);
+		return buf;
+	}
 	if (!path)
 		return "";
 	report_clean(name, sizeof(name), strrchr(path, '/') ? strrchr(path, '/') + 1 : path);

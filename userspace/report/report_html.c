@@ -157,7 +157,7 @@ static void put_notes(struct html *h)
 		for (uint32_t k = 0, n = trace_nr_notes(h->r->t, i); k < n; k++) {
 			const struct trace_note *note = trace_note_at(h->r->t, i, k);
 
-			if (note->kind == TRACE_NOTE_CALLER)
+			if (trace_note_tells(note))
 				continue;
 			fprintf(h->out, "%s[%llu,%u,%d,%d,%d,%d]", before,
 				(unsigned long long)(i - h->first), note->kind, (int)note->task,

@@ -144,7 +144,7 @@ static struct json_object *note_object(struct report *r, const struct trace_note
 		[TRACE_NOTE_BLOCK] = "block", [TRACE_NOTE_WAKE] = "wake", [TRACE_NOTE_EXIT] = "exit",
 		[TRACE_NOTE_EXEC] = "exec", [TRACE_NOTE_MESSAGE] = "message",
 		[TRACE_NOTE_SIGNAL] = "signal", [TRACE_NOTE_EARLY] = "early",
-		[TRACE_NOTE_CALLER] = "caller",
+		[TRACE_NOTE_CALLER] = "caller", [TRACE_NOTE_GOROUTINE] = "goroutine",
 	};
 	struct json_object *o = json_object_new_object();
 	bool known = n->kind < sizeof(kinds) / sizeof(*kinds) && kinds[n->kind];
@@ -157,6 +157,8 @@ static struct json_object *note_object(struct report *r, const struct trace_note
 		json_object_object_add(o, "signal", json_object_new_int(n->arg));
 	if (n->kind == TRACE_NOTE_CALLER)
 		json_object_object_add(o, "line", json_object_new_int(n->arg));
+	if (n->kind == TRACE_NOTE_GOROUTINE)
+		json_object_object_add(o, "number", json_object_new_int(n->arg));
 	/* of a timer it is a place */
 	if (n->kind != TRACE_NOTE_EARLY)
 		add_object(r, o, "object", "kind", n->object);

@@ -201,7 +201,7 @@ static bool lay_out(struct table *t)
 			const struct trace_note *note = trace_note_at(t->r->t, i, k);
 
 			note_text(t, note, text, sizeof(text));
-			if (note->kind != TRACE_NOTE_MESSAGE && note->kind != TRACE_NOTE_CALLER)
+			if (note->kind != TRACE_NOTE_MESSAGE && !trace_note_tells(note))
 				cell_width(t, note->task, text);
 		}
 	}
@@ -296,7 +296,7 @@ static void put_notes(struct table *t, uint64_t i, bool show)
 
 		if (c && note->kind == TRACE_NOTE_EXIT)
 			c->gone = true;
-		if (!show || note->kind == TRACE_NOTE_CALLER || (t->r->o->task != TRACE_NO_TASK && note->task != t->r->o->task))
+		if (!show || trace_note_tells(note) || (t->r->o->task != TRACE_NO_TASK && note->task != t->r->o->task))
 			continue;
 		note_text(t, note, text, sizeof(text));
 		if (note->kind == TRACE_NOTE_MESSAGE || !c) {

@@ -153,11 +153,30 @@ struct zug_label report_told(struct report *r, const struct zug_label *l)
 	return told;
 }
 
+/* An atomic instruction of Go's locks, which are inlined into the program's functions, is told as "sync.(*Mutex).Lock". */
+static const char *operation(struct report *r, const struct zug_label *l, char *buf, size_t len)
+{
+	const struct trace_frame *frames;
+	const char *call = NULL;
+	uint32_t nr;
+
+	if (l->op != ZUG_OP_ATOMIC_LOAD && l->op != ZUG_OP_ATOMIC_STORE && l->op != ZUG_OP_ATOMIC_RMW)
+		return zug_op_name(l->op);
+	nr = report_frames(r, l->site, &frames);
+	for (uint32_t i = 0; i < nr && frames[i].function && frames[i].file && symbols_of_language(frames[i].file); i++)
+		if (!strncmp(frames[i].function, "sync.(*", 7))
+			call = frames[i].function;
+	if (!call)
+		return zug_op_name(l->op);
+	report_clean(buf, len, call);
+	return buf;
+}
+
 void report_label(struct report *r, const struct zug_label *label, char *buf, size_t len)
 {
 	const struct zug_label told = report_told(r, label), *l = &told;
 	const struct trace_object *o = trace_object(r->t, l->object);
-	char a[300], b[256];
+	char a[300], b[256], op[128];
 
 	a[0] = b[0] = '\0';
 	/* a process that ends: the signal that it sends, where its parent notices that */
@@ -170,7 +189,7 @@ void report_label(struct report *r, const struct zug_label *label, char *buf, si
 		put_source_name(r, l, a, sizeof(a));
 	if (l->object2 && !(l->flags & ZUG_L_PART))
 		report_object_name(r, l->object2, b, sizeof(b));
-	snprintf(buf, len, "%s%s%s%s%s%s%s", zug_op_name(l->op), a[0] ? " " : "", a, b[0] ? " (" : "",
+	snprintf(buf, len, "%s%s%s%s%s%s%s", operation(r, l, op, sizeof(op)), a[0] ? " " : "", a, b[0] ? " (" : "",
 		 b, b[0] ? ")" : "", l->flags & ZUG_L_TIMER ? " after a timer fires" : "");
 }
 

@@ -119,6 +119,8 @@ struct symfile {
 	struct symfile_python python;
 	struct symfile_java java;
 	struct symfile_fields java_fields;
+	bool go_sought;
+	uint64_t go_number;	/* where a goroutine has its number; 0: not known */
 
 	bool library_sought;
 	uint64_t library, c_library;	/* symfile_library(), symfile_c_library() */

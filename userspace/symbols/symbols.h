@@ -139,6 +139,12 @@ struct symfile_step {
 };
 int symfile_step(struct symfile *f, uint64_t offset, struct symfile_step *step);
 
+/*
+ * The number of the goroutine that a task executes of a Go program without C, by its thread pointer; 0: none, or not known,
+ * as there is no debug information.
+ */
+uint32_t symfile_goroutine(struct symfile *f, int pid, uint64_t tls);
+
 /* A source file of a language's or a C library (as debug information names it): none that the user wrote. */
 bool symbols_of_library(const char *file);
 /*

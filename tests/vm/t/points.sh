@@ -60,6 +60,16 @@ if begin "GLib's locks and conditions"; then
 	fi
 fi
 
+# Each call is one step, although the function looks twice whether its stack is large enough.
+if begin "Go's channels, groups and conditions"; then
+	trace_of -- "$points/go-operations"
+	want_labels "$sources/go-operations.c"
+	nr_steps 16 '"op":"(chan-|select|group-|cond-)'
+	nr_steps 1 '"op":"select","object":"first","kind":"channel","object2":"second"'
+	nr_steps 0 '"object":"third"'
+	end
+fi
+
 if begin "one object in two processes"; then
 	trace_of -- "$points/shared-mutex"
 	for op in lock sem-post; do
