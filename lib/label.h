@@ -227,6 +227,12 @@ static inline bool zug_op_waits_for_lock(unsigned int op)
 	       op == ZUG_OP_SPIN_LOCK;
 }
 
+/* A call that reads from, or writes to, a buffer of the program, which may be the second object of its label. */
+static inline bool zug_op_has_buffer(unsigned int op)
+{
+	return op == ZUG_OP_READ || op == ZUG_OP_WRITE || op == ZUG_OP_RECV || op == ZUG_OP_SEND;
+}
+
 /*
  * True when a trace or a script that says 'wanted' means 'op'; those from before 'op' had a name of
  * its own are still good.

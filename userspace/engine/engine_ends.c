@@ -138,19 +138,25 @@ void ends_deadlock(struct engine *e)
 	outcome_set(o, ZUG_OUTCOME_DEADLOCK, "%s", text);
 }
 
-/* Each waits for a lock that the next one holds, until it comes back to from. stand: they may also stand before their locks. */
+/* stand: it may also stand before the lock. That is no wait before a spin lock, at which tasks look again and again. */
+static bool is_in_cycle(const struct world_task *t, bool stand)
+{
+	if (!world_wants_lock(t))
+		return false;
+	if (t->state == TASK_PARKED)
+		return stand && t->label.op != ZUG_OP_SPIN_LOCK;
+	return t->state == TASK_BLOCKED && t->wait == WAIT_INSIDE;
+}
+
+/* Each waits for a lock that the next one holds, until it comes back to from. */
 static bool is_cycle(const struct engine *e, uint32_t from, bool stand)
 {
 	uint32_t t = from;
 
 	for (uint32_t n = 0; n <= e->w->nr_tasks; n++) {
-		const struct world_task *wt = &e->w->tasks[t];
-
-		if (!(stand && wt->state == TASK_PARKED && wt->label.op != ZUG_OP_SPIN_LOCK) && (wt->state != TASK_BLOCKED || wt->wait != WAIT_INSIDE))
+		if (!is_in_cycle(&e->w->tasks[t], stand))
 			return false;
-		if (!(wt->label.flags & ZUG_L_ACQUIRE) || wt->label.op == ZUG_OP_COND_WAIT)
-			return false;
-		t = world_owner(e->w, wt);
+		t = world_owner(e->w, &e->w->tasks[t]);
 		if (t == WORLD_NO_TASK)
 			return false;
 		if (t == from)

@@ -33,8 +33,7 @@ static bool add_cycle(struct waits *s, struct world *w, uint32_t from)
 	uint32_t t = from, n;
 
 	for (n = 0; n <= w->nr_tasks; n++) {
-		if (w->tasks[t].state != TASK_BLOCKED || !(w->tasks[t].label.flags & ZUG_L_ACQUIRE) ||
-		    w->tasks[t].label.op == ZUG_OP_COND_WAIT)
+		if (w->tasks[t].state != TASK_BLOCKED || !world_wants_lock(&w->tasks[t]))
 			return false;
 		t = world_owner(w, &w->tasks[t]);
 		if (t == WORLD_NO_TASK || t >= w->nr_tasks)

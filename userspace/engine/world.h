@@ -315,6 +315,12 @@ static inline const struct world_task *world_living(const struct world *w, uint3
 void world_changed(struct world *w, uint32_t task);
 void world_changed_all(struct world *w);
 
+/* It waits for a lock, or stands before one; a wait for a condition comes to its lock only later. */
+static inline bool world_wants_lock(const struct world_task *t)
+{
+	return t->label.flags & ZUG_L_ACQUIRE && t->label.op != ZUG_OP_COND_WAIT;
+}
+
 /* The task that holds the lock for which t waits; WORLD_NO_TASK: unknown. */
 static inline uint32_t world_owner(struct world *w, const struct world_task *t)
 {

@@ -484,8 +484,7 @@ static uint64_t address_object(struct kworld *k, const struct world_task *t, con
 /* What the kernel reads or writes of the program's memory in a call whose place was a point just before (note_buffer()). */
 static void label_buffer(const struct ktask *kt, const struct zug_event *e, struct zug_label *l)
 {
-	if ((l->op != ZUG_OP_READ && l->op != ZUG_OP_WRITE && l->op != ZUG_OP_RECV && l->op != ZUG_OP_SEND) ||
-	    !kt->buffer.object || l->object2 || e->arg[1] != kt->buffer.addr)
+	if (!zug_op_has_buffer(l->op) || !kt->buffer.object || l->object2 || e->arg[1] != kt->buffer.addr)
 		return;
 	l->object2 = kt->buffer.object;
 	l->flags |= kt->buffer.write ? ZUG_L_WRITE : ZUG_L_COPIES;

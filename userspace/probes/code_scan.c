@@ -359,7 +359,7 @@ static int mark_shared(struct scan *s, uint32_t first)
 
 /*
  * What a function reads of the table of a switch: "movsxd rax, [rcx + 4 * rax]" and "add rax, rcx", or without optimisation
- * "mov eax, [rdx + rax]", "cdqe", "lea" and "add", and then "jmp rax". Nobody writes such a table.
+ * "mov eax, [rdx + rax]", "cdqe", "lea" and "add", and then "jmp rax". No task writes to such a table.
  */
 #define TABLE_JUMP 4	/* instructions from the read to the jump, at most */
 struct table_read {

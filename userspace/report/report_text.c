@@ -131,17 +131,11 @@ static void put_source_name(const struct report *r, const struct zug_label *l, c
 	snprintf(buf, len, "%s, %s", name, object);
 }
 
-/* What it reads from or writes to has a buffer of the program as its second object. */
-static bool has_buffer(const struct zug_label *l)
-{
-	return l->op == ZUG_OP_READ || l->op == ZUG_OP_WRITE || l->op == ZUG_OP_RECV || l->op == ZUG_OP_SEND;
-}
-
 struct zug_label report_told(struct report *r, const struct zug_label *l)
 {
 	struct zug_label told = *l;
 
-	if (has_buffer(l) && l->object2 && report_is_private(r, l->object2))
+	if (zug_op_has_buffer(l->op) && l->object2 && report_is_private(r, l->object2))
 		told.object2 = 0;
 	if (l->op < ZUG_OP_DATA_READ || l->op > ZUG_OP_DATA_ACCESS || !l->object || !l->object2 || l->flags & ZUG_L_PART ||
 	    !report_is_private(r, l->object) || report_is_private(r, l->object2))
