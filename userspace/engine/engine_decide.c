@@ -516,7 +516,7 @@ enum verdict decide(struct engine *e)
 	int i;
 
 	engine_lap(e, SPENT_NR);
-	ne = gather(e, WORLD_NO_TASK, asked);
+	gather(e, WORLD_NO_TASK, asked);
 	if (e->stale != WORLD_NO_TASK)
 		return stale_candidate(e);
 	if (asked && timer_is_due(e)) {

@@ -266,11 +266,13 @@ static int overlay(const struct sandbox *s, int i)
 /* What is mounted there, to be put over the overlay. A descriptor; -1 with errno 0: the test does not see it anyhow. */
 static int take_mount(const char *path)
 {
-	int at = rights_open(path, O_PATH), fd = -1;
+	int at = rights_open(path, O_PATH), fd = -1, error;
 
 	if (at >= 0) {
 		fd = open_tree(at, "", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE | AT_EMPTY_PATH);
+		error = errno;
 		close(at);
+		errno = error;
 	}
 	/* it was unmounted meanwhile, or is not for the user */
 	if (fd < 0 && (errno == ENOENT || (rights_user() && errno == EACCES)))

@@ -357,8 +357,11 @@ int symbols_interpreted_by(struct symbols *s, struct symfile *f, uint64_t bias, 
 			   struct trace_frame *frames, int max)
 {
 	struct interpreted_frame *all = malloc(INTERPRETED_MAX * sizeof(*all));
-	int nr = all ? interpreted_by(f, &s->strings, tid, bias, tls, all) : 0;
+	int nr;
 
+	if (!all)
+		return 0;
+	nr = interpreted_by(f, &s->strings, tid, bias, tls, all);
 	if (nr > max)
 		nr = max;
 	for (int i = 0; i < nr; i++)

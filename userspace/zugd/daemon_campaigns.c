@@ -145,15 +145,14 @@ static int nr_before(const struct campaigns *cs)
 /* What comes later wins. */
 static char **whole_command_line(const struct campaigns *cs, char **args, int nr)
 {
-	/* a user who is not root has no other world (session.c) */
-	const char *own = rights_user() ? "--world=private" : NULL;
 	int n = cs->o->nr_default_args, before = nr_before(cs);
 	char **all = calloc(before + nr + 1, sizeof(*all));
 
 	for (int i = 0; all && i < before + nr; i++) {
+		/* a user who is not root has no other world (session.c) */
 		all[i] = strdup(!i	    ? "exec" :
 				i <= n	    ? cs->o->default_args[i - 1] :
-				i < before  ? own :
+				i < before  ? "--world=private" :
 					      args[i - before]);
 		if (!all[i]) {
 			while (i)

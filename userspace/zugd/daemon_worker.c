@@ -245,6 +245,8 @@ static void for_client(struct here *h, struct request *r)
 	}
 	if (err)
 		fclose(err);
+	h->outputs = NULL;
+	h->out = h->err = NULL;
 }
 
 static void execute(struct here *h, struct request *r)
