@@ -553,6 +553,66 @@ static __always_inline int chosen(struct zug_plan *plan)
 	return next < 0 ? next_on(plan, 0) : next;
 }
 
+/* That peer is one of those that stand before its lock. */
+static __always_inline void link_peer(struct zug_plan *plan, __u32 i)
+{
+	struct zug_peer *q = &plan->peers[i & (ZUG_PLAN_PEERS - 1)];
+	__u16 *first = &plan->first[(q->lock - 1) & (ZUG_LEASE_LOCKS - 1)];
+
+	q->before = q->behind = 0;
+	if (!q->lock)
+		return;
+	q->behind = *first;
+	if (*first)
+		plan->peers[(*first - 1) & (ZUG_PLAN_PEERS - 1)].before = i + 1;
+	*first = i + 1;
+}
+
+/* It stands before that one from here on; 0: before none. */
+static __always_inline void stand_before(struct zug_plan *plan, __u32 i, __u32 lock)
+{
+	struct zug_peer *q = &plan->peers[i & (ZUG_PLAN_PEERS - 1)];
+
+	if (plan->counted && q->lock) {
+		if (q->behind)
+			plan->peers[(q->behind - 1) & (ZUG_PLAN_PEERS - 1)].before = q->before;
+		if (q->before)
+			plan->peers[(q->before - 1) & (ZUG_PLAN_PEERS - 1)].behind = q->behind;
+		else
+			plan->first[(q->lock - 1) & (ZUG_LEASE_LOCKS - 1)] = q->behind;
+	}
+	q->lock = lock;
+	if (plan->counted)
+		link_peer(plan, i);
+}
+
+/* What that lock says has changed: which of those before it are enabled? The holder is before none any more. */
+static __noinline int count_again(struct zug_lease *l, __u32 lock)
+{
+	struct zug_plan *plan = &l->plan;
+	/* in memory, for the verifier would follow each of its values around the loop */
+	volatile __u32 *at = &plan->drawn;
+	__u32 i;
+	int is;
+
+	*at = plan->first[lock & (ZUG_LEASE_LOCKS - 1)];
+	bpf_for(i, 0, ZUG_PLAN_PEERS) {
+		__u32 peer = *at - 1;
+
+		if (!*at)
+			break;
+		*at = plan->peers[peer & (ZUG_PLAN_PEERS - 1)].behind;
+		if (peer == plan->holder)
+			continue;
+		is = peer_enabled(l, peer);
+		/* that is not clear */
+		if (is < 0)
+			plan->counted = 0;
+		set_on(plan, peer, is > 0);
+	}
+	return 0;
+}
+
 /* Which tasks are enabled, as it was counted or is now. self: whether the holder is. -1: that is not clear. */
 static __noinline int count_on(struct zug_lease *l, int self)
 {
@@ -568,6 +628,11 @@ static __noinline int count_on(struct zug_lease *l, int self)
 		return 0;
 	}
 	*counted = 1;
+	bpf_for(i, 0, ZUG_LEASE_LOCKS) {
+		if (i >= l->nr_locks)
+			break;
+		plan->first[i & (ZUG_LEASE_LOCKS - 1)] = 0;
+	}
 	bpf_for(i, 0, ZUG_PLAN_PEERS) {
 		int is;
 
@@ -577,6 +642,7 @@ static __noinline int count_on(struct zug_lease *l, int self)
 		if (is < 0)
 			*counted = 0;
 		set_on(plan, i, is > 0);
+		link_peer(plan, i);
 	}
 	return *counted ? 0 : -1;
 }
@@ -646,21 +712,21 @@ __noinline int plan_awake(__u32 slot, __u32 task, __u32 *last)
 __noinline int plan_born(__u32 slot, __u32 task, __u32 pid)
 {
 	struct zug_plan *plan = &leases[slot & (ZUG_MAX_SANDBOXES - 1)].plan;
-	__u32 i;
+	__u32 i, holder = plan->holder, nth = plan->peers[holder & (ZUG_PLAN_PEERS - 1)].born++;
 
-	bpf_for(i, 0, ZUG_PLAN_PEERS) {
+	/* its children are in the order in which they come: behind the last one */
+	bpf_for(i, plan->born_of == holder + 1 ? plan->born_at : 0, ZUG_PLAN_PEERS) {
 		struct zug_peer *q = &plan->peers[i & (ZUG_PLAN_PEERS - 1)];
 
 		if (i >= plan->nr_peers)
 			break;
-		if (q->pid || q->parent != plan->holder + 1)
+		if (q->pid || q->parent != holder + 1 || q->nth != nth)
 			continue;
-		if (q->nth) {
-			q->nth--;
-		} else {
-			q->task = task;
-			q->pid = pid;
-		}
+		q->task = task;
+		q->pid = pid;
+		plan->born_of = holder + 1;
+		plan->born_at = i + 1;
+		break;
 	}
 	return 0;
 }
@@ -696,19 +762,34 @@ static __always_inline bool yields_alone(const struct zug_sandbox *s, const stru
 	return !s->turn.stop_always;
 }
 
+/* 1 + the place of that lock in the lease; 0: it is none of those. *free: where in the index it would be. */
+static __noinline int find_lock(struct zug_lease *l, __u64 addr, __u32 *free)
+{
+	__u32 i, at, place;
+
+	if (!free)
+		return 0;
+	bpf_for(i, 0, ZUG_LEASE_INDEX) {
+		at = (zug_lock_slot(addr) + i) & (ZUG_LEASE_INDEX - 1);
+		place = l->index[at];
+		*free = at;
+		if (!place || l->locks[(place - 1) & (ZUG_LEASE_LOCKS - 1)].addr == addr)
+			return place;
+	}
+	return 0;
+}
+
 /* 1 + the place of that lock in the lease; 0: there is no room for it. */
 static __always_inline __u32 lock_place(struct zug_lease *l, __u64 addr, const __u32 *word)
 {
-	__u32 i, place = l->nr_locks;
+	__u32 place = l->nr_locks, free = 0;
+	int known = find_lock(l, addr, &free);
 
-	bpf_for(i, 0, ZUG_LEASE_LOCKS) {
-		if (i >= l->nr_locks)
-			break;
-		if (l->locks[i & (ZUG_LEASE_LOCKS - 1)].addr == addr)
-			return i + 1;
-	}
+	if (known)
+		return known;
 	if (place >= ZUG_LEASE_LOCKS)
 		return 0;
+	l->index[free & (ZUG_LEASE_INDEX - 1)] = place + 1;
 	l->nr_locks++;
 	l->locks[place].addr = addr;
 	__builtin_memcpy(l->locks[place].word, word, sizeof(l->locks[place].word));
@@ -781,7 +862,7 @@ __noinline int plan_goes(__u32 slot, const struct stand *at, int may)
 	from->pass = at->pass;
 	if (at->pass.steps > 1)
 		from->pass.kind = ZUG_PASS_NEVER;
-	from->lock = at->lock ? lock_place(l, at->lock, t->ev.word) : 0;
+	stand_before(plan, plan->holder, at->lock ? lock_place(l, at->lock, t->ev.word) : 0);
 	if (at->lock && !from->lock)
 		return PLAN_STOPS;
 	plan->next = next + 1;
@@ -806,7 +887,8 @@ static __noinline int tell_lock(struct zug_sandbox *s, struct task_struct *p, co
 		return false;
 	__builtin_memcpy(l->locks[i].word, word, sizeof(word));
 	/* others may be enabled now, or not any more */
-	l->plan.counted = 0;
+	if (l->plan.counted)
+		count_again(l, i);
 	event_init(&e, ZUG_EV_LOCK, p, t);
 	e.flags = ZUG_EF_LEASED;
 	e.arg[0] = i;
@@ -823,18 +905,22 @@ static __noinline int tell_lock(struct zug_sandbox *s, struct task_struct *p, co
 static __always_inline bool tell_locks(struct zug_sandbox *s, struct task_struct *p, const struct task_state *t,
 				       struct zug_lease *l, __u64 used)
 {
-	bool all = l->nr_locks <= ZUG_LEASE_LOOKS, may;
-	__u32 i;
+	__u32 i, free = 0;
+	int place;
 
 	l->plan.look = l->plan.look + 1 < l->nr_locks ? l->plan.look + 1 : 0;
-	bpf_for(i, 0, ZUG_LEASE_LOCKS) {
-		if (i >= l->nr_locks)
+	bpf_for(i, 0, ZUG_LEASE_LOOKS) {
+		if (i >= l->nr_locks || l->nr_locks > ZUG_LEASE_LOOKS)
 			break;
-		may = all || l->locks[i & (ZUG_LEASE_LOCKS - 1)].addr == used;
-		if ((may || i == l->plan.look) && !tell_lock(s, p, t, i, may))
+		if (!tell_lock(s, p, t, i, true))
 			return false;
 	}
-	return true;
+	if (l->nr_locks <= ZUG_LEASE_LOOKS)
+		return true;
+	place = find_lock(l, used, &free);
+	if (place != l->plan.look + 1 && !tell_lock(s, p, t, l->plan.look, false))
+		return false;
+	return !place || tell_lock(s, p, t, place - 1, true);
 }
 
 /* It holds robust mutexes, or may: when it is dead the kernel lets go of them. */
@@ -899,7 +985,7 @@ __noinline int plan_leaves(__u32 slot)
 	if (!may_hand(p, t, l, next, l->nr_locks))
 		return 0;
 	from->pass.kind = ZUG_PASS_ASLEEP;
-	from->lock = 0;
+	stand_before(plan, plan->holder, 0);
 	sleeps_with(&from->access, t);
 	plan->next = next + 1;
 	l->left--;

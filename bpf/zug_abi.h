@@ -13,7 +13,7 @@
 #endif
 #include "zug_note.h"
 
-#define ZUG_ABI_VERSION		30
+#define ZUG_ABI_VERSION		31
 #define ZUG_MAX_SANDBOXES	256	/* a power of two */
 #define ZUG_MAX_TASKS		32768	/* of all sandboxes together */
 /* The kernel's watchdog looks every 15 s, and strikes when a task has waited for 30 s. */
@@ -292,16 +292,27 @@ static inline __u64 zug_object_key(__u32 tgid, __u64 ino, __u32 dev, __u64 offse
 	return (ino ? (ino + ((__u64)dev << 32)) * 0xd1342543de82ef95ull : tgid * 0x9e3779b97f4a7c15ull) + offset;
 }
 
+/* The locks of a lease, and where one is looked for first in its index, which is at most half full. */
+#define ZUG_LEASE_LOCKS		128	/* a power of two */
+#define ZUG_LEASE_INDEX		(2 * ZUG_LEASE_LOCKS)
+static inline __u32 zug_lock_slot(__u64 addr)
+{
+	return addr * 0x9e3779b97f4a7c15ull >> 32 & (ZUG_LEASE_INDEX - 1);
+}
+
 struct zug_peer {
 	__u32 task, pid;	/* as with ZUG_CMD_GRANT; 0: it is not there yet, but parent's */
 	__u16 parent, nth;	/* 1 + the peer that is its parent; among the children that are still to come, who come in that order */
-	__u32 lock;		/* 1 + the place of the lock that it stands before; 0: none */
+	__u16 lock;		/* 1 + the place of the lock that it stands before; 0: none */
+	__u16 before;		/* the kernel side's own, as behind: the peers that stand before the same lock, from zug_plan.first on */
 	__u64 weight;		/* but with STEPS and CHOICES; SELECTION: what decides who is intended */
 	struct zug_pass pass;	/* what that says: whether it is enabled. NEVER: it is, but its next step is for user space to see */
-	__u32 on;		/* the kernel side's own: it is in zug_plan.set */
+	__u16 on;		/* the kernel side's own: it is in zug_plan.set */
+	__u16 born;		/* the kernel side's own: children that it has created with this plan */
 	struct zug_access access;	/* PENDING, SELECTION */
 	__u64 priority;		/* SELECTION */
-	__u32 held;		/* SELECTION */
+	__u16 held;		/* SELECTION */
+	__u16 behind;
 	__u32 process;		/* the search's number of it */
 };
 struct zug_plan {
@@ -335,8 +346,9 @@ struct zug_plan {
 	struct zug_constraint constraints[ZUG_CONSTRAINTS];
 	__u64 object;		/* SELECTION: search_rule.object */
 	__u32 intended;		/* SELECTION: 1 + the peer; 0: none */
-	__u32 pad;
+	__u16 born_of, born_at;	/* the kernel side's own: 1 + the peer whose child came last, and the peer behind that one */
 	__u64 sp;		/* of the holder, while it stops at a system call */
+	__u16 first[ZUG_LEASE_LOCKS];	/* the kernel side's own, while counted: 1 + a peer that stands before that lock; 0: none does */
 	struct zug_peer peers[ZUG_PLAN_PEERS];
 	struct {
 		__u32 peer, steps;
@@ -349,7 +361,6 @@ struct zug_plan {
  * its next point, where it cannot tell that this makes no difference; and what the holder says of other tasks' locks comes with
  * the points: their memory is looked at, at each of them.
  */
-#define ZUG_LEASE_LOCKS		128	/* a power of two */
 #define ZUG_LEASE_LOOKS		16	/* where there are more, not all are looked at: the one that the holder has used, and one more in turn */
 #define ZUG_LEASE_CHANGE	(1u << 0)	/* ends when one of the locks changes */
 #define ZUG_LEASE_WAKE		(1u << 1)	/* ends when a task wakes up, or is created */
@@ -369,6 +380,7 @@ struct zug_lease {
 		__u64 addr;
 		__u32 word[6];
 	} locks[ZUG_LEASE_LOCKS];	/* in the holder's address space: what other tasks stand before */
+	__u8 index[ZUG_LEASE_INDEX];	/* 1 + the place of a lock, at zug_lock_slot() or behind that; 0: none */
 	struct zug_plan plan;
 };
 
@@ -780,8 +792,8 @@ _Static_assert(sizeof(struct zug_sandbox) == 408, "zug_sandbox");
 _Static_assert(sizeof(struct zug_call) == 88 + 2 * ZUG_CALL_PATH + ZUG_CALL_STACK, "zug_call");
 _Static_assert(sizeof(struct zug_path) == sizeof(struct zug_event), "zug_path");
 _Static_assert(sizeof(struct zug_peer) == 80, "zug_peer");
-_Static_assert(sizeof(struct zug_plan) == 21128, "zug_plan");
-_Static_assert(sizeof(struct zug_lease) == 25280, "zug_lease");
+_Static_assert(sizeof(struct zug_plan) == 21384, "zug_plan");
+_Static_assert(sizeof(struct zug_lease) == 25792, "zug_lease");
 _Static_assert(sizeof(struct zug_known_file) == 24, "zug_known_file");
 _Static_assert(sizeof(struct zug_step_key) == 16, "zug_step_key");
 _Static_assert(sizeof(struct zug_syscall) == 18, "zug_syscall");

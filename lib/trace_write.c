@@ -451,7 +451,7 @@ static int find_label(struct trace_writer *w, const struct zug_label *l)
 }
 
 /* Sets change little from step to step: so many members that are the same are passed over at once. */
-#define SAME 64
+#define SAME 16
 
 static bool ascends(const struct trace_step *s, uint32_t j)
 {
@@ -467,6 +467,9 @@ static uint32_t put_toggles(struct trace_writer *w, const struct trace_step *s, 
 {
 	uint32_t i = 0, j = 0, n = 0, same = SAME, task, next = 0;
 
+	if (s->nr_enabled && s->nr_enabled == w->nr_enabled &&
+	    !memcmp(w->enabled, s->enabled, s->nr_enabled * sizeof(*s->enabled)))
+		return 0;
 	while (i < w->nr_enabled || j < s->nr_enabled) {
 		if (!ascends(s, j))
 			return NOT_ASCENDING;

@@ -14,7 +14,7 @@ static void before_lock(struct kworld *k, const uint32_t *words)
 	k->w.tasks[1].label.op = ZUG_OP_LOCK;
 	k->kt[1].lock = 0x1000;
 	k->kt[1].libc = SYMLIBC_GLIBC;
-	k->locks.nr = 0;
+	lock_memory_forget(&k->locks);
 	lock_memory_put(&k->locks, k->w.tasks[1].tgid, 0x1000, words);
 	kworld_waiters_follow(k, 1);
 }
@@ -33,6 +33,47 @@ static bool waits(struct kworld *k)
 	return k->w.ops->would_block(&k->w, &k->w.tasks[1], NULL);
 }
 
+static uint32_t known_word(struct lock_memory *m, int pid, uint64_t addr)
+{
+	uint32_t words[LOCK_WORDS] = { UINT32_MAX };
+
+	m->moving = true;
+	lock_memory_get(m, pid, addr, words);
+	return words[0];
+}
+
+static void put_word(struct lock_memory *m, int pid, uint64_t addr, uint32_t word)
+{
+	const uint32_t words[LOCK_WORDS] = { word };
+
+	lock_memory_put(m, pid, addr, words);
+}
+
+static void test_lock_memory(void)
+{
+	static struct lock_memory m, first;
+	bool all = true;
+
+	for (uint32_t round = 0; round < 3; round++) {
+		lock_memory_forget(&m);
+		for (uint32_t i = 0; i < LOCK_MEMORY; i++)
+			put_word(&m, 7, 0x1000 + i * 40, i + round);
+		for (uint32_t i = 0; i < LOCK_MEMORY; i++)
+			all &= known_word(&m, 7, 0x1000 + i * 40) == i + round;
+	}
+	tap_ok(all, "what the memory of many locks says is found by their addresses");
+	tap_ok(known_word(&m, 8, 0x1000) == UINT32_MAX, "  not that of another process");
+	lock_memory_forget(&m);
+	tap_ok(known_word(&m, 7, 0x1000) == UINT32_MAX, "  and nothing when it was forgotten");
+	put_word(&m, 7, 0x1000, 1);
+	put_word(&m, 7, 0x1000, 2);
+	tap_ok(known_word(&m, 7, 0x1000) == 1, "  of several that are put the first one");
+	put_word(&first, 7, 0x1000, 3);
+	m.first = &first;
+	tap_ok(known_word(&m, 7, 0x1000) == 3 && known_word(&first, 7, 0x1028) == UINT32_MAX,
+	       "  and what is known elsewhere before it");
+}
+
 static void test_lease(void)
 {
 	static const uint32_t open[LOCK_WORDS] = { 0 }, held[LOCK_WORDS] = { 1, 0, 77 };
@@ -44,7 +85,7 @@ static void test_lease(void)
 	k->w.ops->lease(&k->w, 5, SEARCH_UNTIL_WAKE, false, NULL);
 	k->w.ops->grant(&k->w, 0);
 	tap_ok(side.lease.left == 5 && side.lease.flags == (ZUG_LEASE_WAKE | ZUG_LEASE_CALLS | ZUG_LEASE_ENDS) &&
-		       side.lease.nr_locks == 1 && side.lease.locks[0].addr == 0x1000 &&
+		       side.lease.nr_locks == 1 && side.lease.locks[0].addr == 0x1000 && side.lease.index[zug_lock_slot(0x1000)] == 1 &&
 		       !memcmp(side.lease.locks[0].word, open, sizeof(open)),
 	       "a lease comes with the locks that others stand before");
 	side.nr_commands = 0;
@@ -435,6 +476,7 @@ static void test_calls_of_plan(void)
 
 int main(void)
 {
+	test_lock_memory();
 	test_lease();
 	test_plan();
 	test_plan_rules();

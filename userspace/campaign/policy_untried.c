@@ -22,15 +22,6 @@ static int open_untried(void *state, struct session *s, struct race_book *races,
 	return 0;
 }
 
-/* Blocked with a time-out: what of a poll() its label does not say. */
-static bool waits_timed(const struct world *w)
-{
-	for (uint32_t i = 0; i < w->nr_tasks; i++)
-		if (w->tasks[i].state == TASK_BLOCKED && w->tasks[i].deadline && !w->tasks[i].for_turn)
-			return true;
-	return false;
-}
-
 static bool on_step(void *state, const struct search_point *p, uint32_t i, struct outcome *o)
 {
 	struct watched *w = state;
@@ -44,7 +35,8 @@ static bool on_step(void *state, const struct search_point *p, uint32_t i, struc
 	if (!u->timed || (u->handlers && !u->signals)) {
 		w->s->world->ops->status(w->s->world, &st);
 		u->signals |= st.next_timer != UINT64_MAX;
-		u->timed |= st.next_timer != UINT64_MAX || waits_timed(w->s->world);
+		/* what of a poll() its label does not say */
+		u->timed |= st.next_timer != UINT64_MAX || kworld_any_timed(w->s->world);
 	}
 	u->early |= w->s->o.inputs.explore_timeouts;
 	w->s->timed |= u->timed && !w->s->frozen;

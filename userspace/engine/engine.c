@@ -158,10 +158,13 @@ uint64_t engine_look(struct engine *e)
 
 void engine_lap(struct engine *e, enum spent_part part)
 {
-	uint64_t now = clock_now_ns();
+	uint64_t now;
 
 	/* what is done while the task goes on takes no time of the execution's */
-	if (part != SPENT_NR && e->leased == WORLD_NO_TASK)
+	if (e->leased != WORLD_NO_TASK)
+		return;
+	now = clock_now_ns();
+	if (part != SPENT_NR)
 		e->x->spent.ns[part] += now - e->lap_ns;
 	e->lap_ns = now;
 }

@@ -26,7 +26,8 @@ void world_changed(struct world *w, uint32_t task)
 {
 	struct world_changes *c = &w->changes;
 
-	if (!c->kept || c->all)
+	/* one event names the task that it is of several times */
+	if (!c->kept || c->all || (c->nr && c->list[c->nr - 1] == task))
 		return;
 	if (c->nr == MANY_CHANGES || !ARRAY_RESERVE(c->list, c->room, c->nr + 1)) {
 		world_changed_all(w);

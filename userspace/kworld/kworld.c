@@ -136,7 +136,7 @@ int kworld_grant(struct world *w, uint32_t task)
 	kworld_cwd_follow(k, task);
 	kworld_set_alarm(k);
 	kworld_lease_begin(k, task);
-	k->locks.nr = 0;
+	lock_memory_forget(&k->locks);
 	k->run.asked = false;
 	return kworld_give_turn(k, k->kt[task].kid, w->tasks[task].pid);
 }

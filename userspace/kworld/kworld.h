@@ -59,6 +59,9 @@ bool kworld_is_hot(struct world *w, uint32_t site, bool *contended);
 /* How often a code place was reached in the last execution, or so far in this one; before kworld_is_hot(). */
 uint32_t kworld_hits(struct world *w, uint32_t site);
 
+/* Some task is blocked with a time-out of the program's own. */
+bool kworld_any_timed(const struct world *w);
+
 /*
  * A task computed so long without a point that others were given a turn, in the last execution: where it was at
  * the last stops, by site, and how many. 0: none did.

@@ -572,8 +572,7 @@ void kworld_handle(struct kworld *k, const struct zug_event *event)
 	uint32_t n;
 	bool told;
 
-	k->locks.nr = 0;
-	k->locks.moving = false;
+	lock_memory_forget(&k->locks);
 	if (e->kind >= sizeof(kinds) / sizeof(kinds[0]) || !kinds[e->kind].handle) {
 		k->run.broken = "the kernel side sent an event of an unknown kind";
 		return;

@@ -179,11 +179,7 @@ struct lease {
 	enum search_until until;
 	bool known;		/* they are those of a trace */
 	int tgid;		/* of the one that was granted last: its locks, as they were at its last point */
-	uint32_t nr_locks;
-	struct {
-		uint64_t addr;
-		uint32_t words[LOCK_WORDS];
-	} locks[ZUG_LEASE_LOCKS];
+	struct lock_memory locks;	/* ZUG_LEASE_LOCKS at most, in the kernel side's order */
 	struct zug_call call;	/* of the next system call that was passed: its path */
 	struct world_plan plan;	/* the next grant's, if planned */
 	bool planned;

@@ -35,13 +35,13 @@ void kworld_lease(struct world *w, uint32_t nr, enum search_until until, bool kn
 
 static bool add_lock(struct kworld *k, struct lease *l, uint64_t addr)
 {
-	for (uint32_t i = 0; i < l->nr_locks; i++)
-		if (l->locks[i].addr == addr)
-			return true;
-	if (l->nr_locks == ZUG_LEASE_LOCKS ||
-	    !lock_memory_get(&k->locks, l->tgid, addr, l->locks[l->nr_locks].words))
+	uint32_t words[LOCK_WORDS];
+
+	if (lock_memory_find(&l->locks, l->tgid, addr) < l->locks.nr)
+		return true;
+	if (l->locks.nr == ZUG_LEASE_LOCKS || !lock_memory_get(&k->locks, l->tgid, addr, words))
 		return false;
-	l->locks[l->nr_locks++].addr = addr;
+	lock_memory_put(&l->locks, l->tgid, addr, words);
 	return true;
 }
 
@@ -92,6 +92,36 @@ static bool call_is_plain(const struct kworld *k, const struct ktask *kt, const 
 	}
 }
 
+/* The lock at whose primitive task n stands, as tell_stand() asks for it; 0: at none. */
+static uint64_t lock_of(const struct kworld *k, uint32_t n)
+{
+	const struct ktask *kt = &k->kt[n];
+	uint64_t lock = kt->mutex ? kt->mutex : kt->lock;
+
+	if (k->w.tasks[n].state != TASK_PARKED || kt->libc == SYMLIBC_NONE)
+		return 0;
+	return zug_op_waits_for_lock(k->w.tasks[n].label.op) || kt->site != ZUG_NO_SITE ? lock : 0;
+}
+
+/* What tell_stand() will ask for, in one system call instead of one for each task. */
+static void fetch_locks(struct kworld *k, const struct lease *l)
+{
+	uint64_t addrs[LOCK_FETCH];
+	unsigned int nr = 0;
+
+	for (uint32_t n = 0; n < k->w.nr_tasks; n++) {
+		uint64_t lock = k->w.tasks[n].tgid == l->tgid ? lock_of(k, n) : 0;
+
+		if (lock && lock_memory_find(&l->locks, l->tgid, lock) == l->locks.nr)
+			addrs[nr++] = lock;
+		if (nr < LOCK_FETCH)
+			continue;
+		lock_memory_fetch(&k->locks, l->tgid, addrs, nr);
+		nr = 0;
+	}
+	lock_memory_fetch(&k->locks, l->tgid, addrs, nr);
+}
+
 /* Where task n stands, for the kernel side. false: what that says of it cannot be told there. */
 static bool tell_stand(struct kworld *k, struct lease *l, uint32_t n, struct zug_peer *q)
 {
@@ -124,9 +154,7 @@ static bool tell_stand(struct kworld *k, struct lease *l, uint32_t n, struct zug
 		return false;
 	if (t->tgid != l->tgid || !add_lock(k, l, lock))
 		return false;
-	while (l->locks[q->lock].addr != lock)
-		q->lock++;
-	q->lock++;
+	q->lock = lock_memory_find(&l->locks, l->tgid, lock) + 1;
 	return true;
 }
 
@@ -176,7 +204,7 @@ static struct zug_access tell_access(struct kworld *k, uint32_t n)
 /* What its lock says now tells whether the task is enabled that stands there: as enabled_by() of the kernel side. */
 static bool is_clear(const struct lease *l, const struct zug_peer *q)
 {
-	const uint32_t *word = q->lock ? l->locks[q->lock - 1].words : NULL;
+	const uint32_t *word = q->lock ? l->locks.e[q->lock - 1].words : NULL;
 	const struct zug_pass *pass = &q->pass;
 
 	if (pass->kind != ZUG_PASS_IF && pass->kind != ZUG_PASS_UNLESS)
@@ -328,6 +356,7 @@ static bool gather_peers(struct kworld *k, struct zug_plan *p, uint32_t *peer)
 	}
 	if (!is_for_these(&l->plan.rule) && k->o.spawn->nr > most)
 		most = k->o.spawn->nr;
+	fetch_locks(k, l);
 	for (uint32_t n = 0; n < most; n++) {
 		struct zug_peer *q = &p->peers[p->nr_peers];
 
@@ -410,7 +439,7 @@ void kworld_lease_begin(struct kworld *k, uint32_t task)
 	struct zug_lease *z = kernel_lease(k->o.kernel, sandbox_slot(k->o.sandbox));
 	struct lease *l = &k->run.lease;
 	bool plans = may_plan(k, task);
-	uint32_t nr = l->nr;
+	uint32_t nr = l->nr, at;
 
 	z->left = l->nr = 0;
 	z->plan.kind = ZUG_PLAN_NONE;
@@ -425,7 +454,7 @@ void kworld_lease_begin(struct kworld *k, uint32_t task)
 	if (!l->known && kworld_has_interpreter(k, k->w.tasks[task].process))
 		return;
 	l->tgid = k->w.tasks[task].tgid;
-	l->nr_locks = 0;
+	lock_memory_forget(&l->locks);
 	if (!gather_locks(k, l))
 		return;
 	plans = plans && give_plan(k, task, &z->plan);
@@ -448,10 +477,14 @@ void kworld_lease_begin(struct kworld *k, uint32_t task)
 	z->root_dentry = k->root.dentry;
 	z->cwd_mnt = k->cwd.mnt;
 	z->cwd_dentry = k->cwd.mnt ? k->cwd.dentry : 0;
-	z->nr_locks = l->nr_locks;
-	for (uint32_t i = 0; i < l->nr_locks; i++) {
-		z->locks[i].addr = l->locks[i].addr;
-		memcpy(z->locks[i].word, l->locks[i].words, sizeof(z->locks[i].word));
+	z->nr_locks = l->locks.nr;
+	memset(z->index, 0, sizeof(z->index));
+	for (uint32_t i = 0; i < l->locks.nr; i++) {
+		z->locks[i].addr = l->locks.e[i].addr;
+		memcpy(z->locks[i].word, l->locks.e[i].words, sizeof(z->locks[i].word));
+		for (at = zug_lock_slot(z->locks[i].addr); z->index[at]; at = (at + 1) % ZUG_LEASE_INDEX)
+			;
+		z->index[at] = i + 1;
 	}
 	z->left = plans ? l->plan.nr : nr;
 }
@@ -460,8 +493,8 @@ void kworld_lease_lock(struct kworld *k, const struct zug_event *e)
 {
 	struct lease *l = &k->run.lease;
 
-	if (e->arg[0] < l->nr_locks)
-		memcpy(l->locks[e->arg[0]].words, e->word, sizeof(e->word));
+	if (e->arg[0] < l->locks.nr)
+		memcpy(l->locks.e[e->arg[0]].words, e->word, sizeof(e->word));
 }
 
 void kworld_lease_hand(struct kworld *k, const struct zug_event *e)
@@ -471,13 +504,12 @@ void kworld_lease_hand(struct kworld *k, const struct zug_event *e)
 
 	l->to = kworld_number(k, e->arg[0]);
 	l->handed = l->to != WORLD_NO_TASK;
-	if (place < ZUG_LEASE_LOCKS && place <= l->nr_locks) {
-		l->locks[place].addr = e->arg[2];
-		memcpy(l->locks[place].words, e->word, sizeof(e->word));
-		l->nr_locks += place == l->nr_locks;
-	}
+	if (place == l->locks.nr && place < ZUG_LEASE_LOCKS)
+		lock_memory_put(&l->locks, l->tgid, e->arg[2], e->word);
+	else if (place < l->locks.nr)
+		memcpy(l->locks.e[place].words, e->word, sizeof(e->word));
 	/* with locks it is the same process */
-	if (l->handed && !l->nr_locks)
+	if (l->handed && !l->locks.nr)
 		l->tgid = k->w.tasks[l->to].tgid;
 }
 
@@ -515,8 +547,7 @@ void kworld_lease_point(struct kworld *k, const struct world_task *t, const stru
 	struct lease *l = &k->run.lease;
 
 	k->locks.moving = true;
-	for (uint32_t i = 0; i < l->nr_locks; i++)
-		lock_memory_put(&k->locks, l->tgid, l->locks[i].addr, l->locks[i].words);
+	k->locks.first = &l->locks;
 	if (e->flags & ZUG_EF_BEFORE)
 		lock_memory_put(&k->locks, t->tgid, e->before_addr, e->before);
 	ev->handed = l->handed;

@@ -263,6 +263,19 @@ bool kworld_waits_timed(const struct kworld *k)
 	return false;
 }
 
+bool kworld_any_timed(const struct world *w)
+{
+	const struct kworld *k = (const struct kworld *)w;
+
+	for (uint32_t i = 0; i < k->timed.nr; i++) {
+		const struct world_task *t = &w->tasks[k->timed.list[i]];
+
+		if (expiry_may(t, UINT64_MAX) && !t->for_turn)
+			return true;
+	}
+	return false;
+}
+
 uint64_t kworld_next_timer(const struct kworld *k)
 {
 	uint64_t timer = timers_next(&k->timers), message = kworld_flows_next(k);

@@ -24,21 +24,61 @@
 /* Where glibc's rwlock has its kind. */
 #define RWLOCK_KIND		48
 
+void lock_memory_forget(struct lock_memory *m)
+{
+	m->nr = 0;
+	m->moving = false;
+	m->first = NULL;
+	if (!++m->round)
+		memset(m->index, 0, sizeof(m->index));
+}
+
+/* The place in the index from which on that address is looked for. */
+static unsigned int place(uint64_t addr)
+{
+	return (addr * 0x9e3779b97f4a7c15ull >> 32) % LOCK_PLACES;
+}
+
+static bool is_used(const struct lock_memory *m, unsigned int i)
+{
+	return m->index[i].at && m->index[i].round == m->round;
+}
+
 void lock_memory_put(struct lock_memory *m, int pid, uint64_t addr, const uint32_t *words)
 {
+	unsigned int i = place(addr);
+
 	if (m->nr == LOCK_MEMORY)
 		return;
+	while (is_used(m, i))
+		i = (i + 1) % LOCK_PLACES;
+	m->index[i].round = m->round;
+	m->index[i].at = m->nr + 1;
 	m->e[m->nr].pid = pid;
 	m->e[m->nr].addr = addr;
 	memcpy(m->e[m->nr++].words, words, sizeof(m->e[0].words));
 }
 
-static bool known(const struct lock_memory *m, int pid, uint64_t addr)
+unsigned int lock_memory_find(const struct lock_memory *m, int pid, uint64_t addr)
 {
-	for (unsigned int i = 0; i < m->nr; i++)
-		if (m->e[i].pid == pid && m->e[i].addr == addr)
-			return true;
-	return false;
+	for (unsigned int i = place(addr); is_used(m, i); i = (i + 1) % LOCK_PLACES) {
+		unsigned int at = m->index[i].at - 1;
+
+		if (m->e[at].addr == addr && m->e[at].pid == pid)
+			return at;
+	}
+	return m->nr;
+}
+
+/* The words that are known to be there; NULL: they are not known. */
+static const uint32_t *known(const struct lock_memory *m, int pid, uint64_t addr)
+{
+	unsigned int at = m->first ? lock_memory_find(m->first, pid, addr) : 0;
+
+	if (m->first && at < m->first->nr)
+		return m->first->e[at].words;
+	at = lock_memory_find(m, pid, addr);
+	return at < m->nr ? m->e[at].words : NULL;
 }
 
 void lock_memory_fetch(struct lock_memory *m, int pid, const uint64_t *addrs, unsigned int nr)
@@ -49,7 +89,7 @@ void lock_memory_fetch(struct lock_memory *m, int pid, const uint64_t *addrs, un
 	ssize_t got;
 
 	for (unsigned int i = 0; i < nr && wanted < LOCK_FETCH && m->nr + wanted < LOCK_MEMORY; i++) {
-		bool again = known(m, pid, addrs[i]);
+		bool again = known(m, pid, addrs[i]) != NULL;
 
 		for (unsigned int k = 0; k < wanted; k++)
 			again |= (uint64_t)(uintptr_t)remote[k].iov_base == addrs[i];
@@ -68,13 +108,13 @@ void lock_memory_fetch(struct lock_memory *m, int pid, const uint64_t *addrs, un
 
 static bool read_words(struct lock_memory *m, int pid, uint64_t addr, uint32_t *w, unsigned int nr)
 {
+	const uint32_t *words = nr <= LOCK_WORDS ? known(m, pid, addr) : NULL;
 	uint32_t all[LOCK_WORDS];
 
-	for (unsigned int i = 0; i < m->nr && nr <= LOCK_WORDS; i++)
-		if (m->e[i].pid == pid && m->e[i].addr == addr) {
-			memcpy(w, m->e[i].words, nr * sizeof(*w));
-			return true;
-		}
+	if (words) {
+		memcpy(w, words, nr * sizeof(*w));
+		return true;
+	}
 	if (m->moving)
 		return false;
 	/* a small one may lie at the end of what is mapped */

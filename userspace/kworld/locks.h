@@ -7,21 +7,32 @@
 #include <stdint.h>
 #include "symbols/symbols.h"
 
-/* The memory of locks that was read while all tasks stand. With nr = 0 it is forgotten: do so before any task runs. */
+/* The memory of locks that was read while all tasks stand. Forget it before any task runs. One of zeros is empty. */
 #define LOCK_WORDS	6
 #define LOCK_MEMORY	160	/* those of a lease, and some more */
 #define LOCK_FETCH	64
+#define LOCK_PLACES	512	/* of the index: a power of two, more than twice LOCK_MEMORY */
 struct lock_memory {
 	unsigned int nr;
 	bool moving;	/* a task runs: nothing is known but what is here */
+	const struct lock_memory *first;	/* what is known there comes before what is here; or NULL */
 	struct {
 		int pid;
 		uint64_t addr;
 		uint32_t words[LOCK_WORDS];
 	} e[LOCK_MEMORY];
+	uint32_t round;
+	struct {
+		uint32_t round;	/* in use when it is the memory's */
+		uint32_t at;	/* 1 + the place in e */
+	} index[LOCK_PLACES];	/* by address; of several with one, the one that was put first is found */
 };
+/* Nothing is known any more, and no task runs. */
+void lock_memory_forget(struct lock_memory *m);
 /* It is known already what is there now: LOCK_WORDS words. */
 void lock_memory_put(struct lock_memory *m, int pid, uint64_t addr, const uint32_t *words);
+/* The place in e of what is there; nr: it is not known. */
+unsigned int lock_memory_find(const struct lock_memory *m, int pid, uint64_t addr);
 /* Several will be asked for, up to LOCK_FETCH: reads those that are not known in one system call. */
 void lock_memory_fetch(struct lock_memory *m, int pid, const uint64_t *addrs, unsigned int nr);
 
