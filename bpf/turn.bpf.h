@@ -193,8 +193,13 @@ __noinline int hand_over(__u32 slot, struct zug_event *ev)
 	s->turn.granted_at = 0;
 	s->grant_pid = to->pid;
 	s->grant = to->task;
-	scx_bpf_kick_cpu(s->setup.lane, SCX_KICK_IDLE);
 	return 1;
+}
+
+/* Who was handed the turn gets it now, also where the lane has picked idle already. */
+static __always_inline void look_again(struct zug_sandbox *s)
+{
+	scx_bpf_kick_cpu(s->setup.lane, SCX_KICK_IDLE);
 }
 
 /* The wait that t->ev tells of is a plain one: user space has nothing to do or to look at before others go on. */
@@ -223,7 +228,10 @@ static __noinline bool leaves(struct zug_sandbox *s, struct task_state *t)
 	if (s->turn_since)
 		s->ran_ns += bpf_ktime_get_ns() - s->turn_since;
 	t->ev.flags |= ZUG_EF_LEASED;
-	return hand_over(t->slot, &t->ev);
+	if (!hand_over(t->slot, &t->ev))
+		return false;
+	look_again(s);
+	return true;
 }
 
 SEC("struct_ops/zug_select_cpu")
@@ -277,6 +285,11 @@ void BPF_PROG(zug_enqueue, struct task_struct *p, u64 enq_flags)
 	}
 	slot = t->slot;
 
+	if (t->flags & TF_HANDED) {
+		t->flags &= ~TF_HANDED;
+		scx_bpf_dsq_insert(p, ZUG_DSQ(slot), ZUG_SLICE_INF, enq_flags);
+		return;
+	}
 	if (t->flags & TF_BLIP) {
 		t->flags &= ~TF_BLIP;
 		scx_bpf_dsq_insert(p, ZUG_DSQ(slot), ZUG_SLICE_INF, enq_flags);
@@ -319,8 +332,10 @@ void BPF_PROG(zug_enqueue, struct task_struct *p, u64 enq_flags)
 			scx_bpf_dsq_insert(p, ZUG_DSQ(slot), ZUG_SLICE_INF, enq_flags);
 			if (t->flags & TF_HAND) {
 				t->flags &= ~TF_HAND;
-				if (hand_over(slot, &t->ev))
+				if (hand_over(slot, &t->ev)) {
+					look_again(s);
 					return;
+				}
 			}
 			give_up(s, slot, &t->ev);
 			return;
@@ -431,8 +446,27 @@ static bool dispatch_granted(__u32 slot, struct zug_sandbox *s)
 	return moved;
 }
 
-/* One pass over the queue of a sandbox whose lane this is. */
-static void dispatch_sandbox(__u32 slot, struct zug_sandbox *s)
+/*
+ * The task that leaves the lane has stopped to hand the turn on: the next one comes to the lane before that one is put back. In
+ * zug_enqueue() the lane has picked idle by then, and would have to look once more.
+ */
+static bool hand_ahead(__u32 slot, struct zug_sandbox *s, struct task_struct *prev)
+{
+	const __u32 wanted = TF_STOP | TF_HAND, others = TF_BLIP | TF_TRACED | TF_IO | TF_YIELD;
+	struct task_state *t = prev ? state_of(prev) : NULL;
+
+	/* one that sleeps is not put back */
+	if (!t || t->slot != slot || s->holder != t->id || !controlled(t, s) || s->aux || prev->on_rq != 1 ||
+	    (t->flags & (wanted | others)) != wanted || !hand_over(slot, &t->ev))
+		return false;
+	t->flags = (t->flags & ~wanted) | TF_HANDED;
+	if (!dispatch_granted(slot, s))
+		look_again(s);
+	return true;
+}
+
+/* One pass over the queue of a sandbox whose lane this is. prev: who leaves it; or NULL. */
+static void dispatch_sandbox(__u32 slot, struct zug_sandbox *s, struct task_struct *prev)
 {
 	struct task_struct *p;
 	bool dying_turn;
@@ -440,6 +474,8 @@ static void dispatch_sandbox(__u32 slot, struct zug_sandbox *s)
 
 	if (s->lend)
 		lend(slot, s);
+	if (hand_ahead(slot, s, prev))
+		return;
 	dying_turn = s->may_die && !s->aux && (!s->holder || s->holder_io == ZUG_IO_DYING);
 	if (!scx_bpf_dsq_nr_queued(ZUG_DSQ(slot)))
 		return;
@@ -521,7 +557,7 @@ void BPF_PROG(zug_dispatch, s32 cpu, struct task_struct *prev)
 		if (s->state == ZUG_SB_DRAIN)
 			scx_bpf_dsq_move_to_local(ZUG_DSQ(slot));
 		else if (s->state == ZUG_SB_ACTIVE)
-			dispatch_sandbox(slot, s);
+			dispatch_sandbox(slot, s, prev);
 	}
 }
 
