@@ -13,6 +13,7 @@ const struct strategy_type *const strategy_types[] = {
 	&strategy_surw,
 	&strategy_guided,
 	&strategy_reversal,
+	&strategy_cycles,
 	&strategy_urw,
 	&strategy_lockstep,
 	&strategy_preemption,

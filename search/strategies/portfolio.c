@@ -15,7 +15,8 @@
  * as soon as there is something to learn, and learning from all executions, of
  * whichever member (env->profile, observe()); reversal from the 11th execution on where
  * few tasks are, when what is easy has been found; searches that try schedules in a fixed
- * order come last.
+ * order come last. A member that has an aim of its own from time to time (cycles) has every
+ * other turn as long as it has one, and none otherwise.
  *
  * A search in parts (parts.h) leaves the exhaustive members out: they are not made of single executions.
  *
@@ -54,6 +55,7 @@ static const struct {
 	{ "preemption:bound=65000", 3 },
 	{ "reversal", 6 },
 	{ "lockstep:suffix=1000", 1 },	/* far from a livelock: see lockstep.c */
+	{ "cycles", 9 },	/* when it has an aim: every other turn, or in a search in parts by weight */
 };
 
 #define NR_MEMBERS	(sizeof(parts) / sizeof(parts[0]))
@@ -79,6 +81,7 @@ struct portfolio {
 	struct member *now;
 	struct member *base;	/* chooses the next execution, which never preempts; NULL: none does */
 	uint64_t opened;	/* bits: turns of the opening that were given */
+	bool aimed;		/* the last turn was of a member that had an aim of its own */
 	bool covered;		/* a systematic member has ended the search, but for patient executions */
 	uint64_t iteration;	/* executions before this one */
 };
@@ -168,7 +171,8 @@ static bool portfolio_base(void *state)
 
 static bool may_choose(const struct portfolio *p, const struct member *m)
 {
-	return !m->done && !((p->env->apart || p->env->frozen) && m->type->flags & STRATEGY_EXHAUSTIVE);
+	return !m->done && !((p->env->apart || p->env->frozen) && m->type->flags & STRATEGY_EXHAUSTIVE) &&
+	       !(m->type->idle && m->type->idle(m->state));
 }
 
 /* What a member has earned: it gets a turn so often. */
@@ -204,15 +208,29 @@ static struct member *draw_member(struct portfolio *p)
 	}
 }
 
+/* A member that has an aim of its own (idle()) has every other turn, or else none. */
+static struct member *aiming_member(struct portfolio *p)
+{
+	p->aimed = !p->aimed;
+	for (size_t i = 0; i < NR_MEMBERS && p->aimed; i++)
+		if (p->members[i].type->idle && may_choose(p, &p->members[i]))
+			return &p->members[i];
+	p->aimed = false;
+	return NULL;
+}
+
 static struct member *next_member(struct portfolio *p)
 {
-	struct member *next = NULL;
+	struct member *next;
 
 	for (size_t i = 0; i < NR_MEMBERS && p->env->patient; i++)
 		if (p->members[i].type == &strategy_pct)
 			return &p->members[i];
 	if (p->env->frozen)
 		return draw_member(p);
+	next = aiming_member(p);
+	if (next)
+		return next;
 	for (size_t i = 0; i < sizeof(opening); i++)
 		if (!(p->opened >> i & 1) && may_choose(p, &p->members[opening[i]])) {
 			p->opened |= 1ull << i;
@@ -221,7 +239,7 @@ static struct member *next_member(struct portfolio *p)
 	for (size_t i = 0; i < NR_MEMBERS; i++) {
 		struct member *m = &p->members[i];
 
-		if (may_choose(p, m) && (!next || m->next < next->next))
+		if (!m->type->idle && may_choose(p, m) && (!next || m->next < next->next))
 			next = m;
 	}
 	return next;
@@ -360,6 +378,7 @@ static void portfolio_save(void *state, struct codec *c)
 
 	codec_same(c, NR_MEMBERS);
 	codec_field(c, p->opened);
+	codec_field(c, p->aimed);
 	codec_field(c, p->covered);
 	for (size_t i = 0; i < NR_MEMBERS; i++) {
 		struct member *m = &p->members[i];
@@ -402,7 +421,7 @@ const struct strategy_type strategy_portfolio = {
 		.name = "portfolio",
 		.line = "several strategies in turn, more of what shows new behaviour: start here",
 		.params = "",
-		.guarantee = "those of its members (random, guided, surw, pos, urw, dpor, pct, preemption, reversal, lockstep) "
+		.guarantee = "those of its members (random, guided, surw, pos, urw, dpor, pct, preemption, reversal, lockstep, cycles) "
 			     "for a share of the executions",
 	},
 	.flags = STRATEGY_EVERY_STEP | STRATEGY_EXHAUSTIVE | STRATEGY_COUNTS,

@@ -11,6 +11,7 @@ extern const struct strategy_type strategy_random;
 extern const struct strategy_type strategy_pct;
 extern const struct strategy_type strategy_preemption;
 extern const struct strategy_type strategy_delay;
+extern const struct strategy_type strategy_cycles;
 extern const struct strategy_type strategy_dfs;
 extern const struct strategy_type strategy_dpor;
 extern const struct strategy_type strategy_guided;

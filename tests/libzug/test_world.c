@@ -127,8 +127,8 @@ static bool same_executions(const struct model *m, const char *strategy, unsigne
 
 int main(void)
 {
-	static const char *const strategies[] = { "portfolio", "random", "pct:depth=3", "pos", "surw", "guided", "reversal", "lockstep", "urw",
-						  "preemption:bound=2", "delay:bound=2", "dfs", "dpor" };
+	static const char *const strategies[] = { "portfolio", "random", "pct:depth=3", "pos", "surw", "guided", "reversal", "cycles", "lockstep",
+						  "urw", "preemption:bound=2", "delay:bound=2", "dfs", "dpor" };
 	struct rng rng;
 
 	for (size_t i = 0; i < sizeof(strategies) / sizeof(*strategies); i++) {

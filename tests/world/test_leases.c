@@ -321,7 +321,7 @@ static bool around(const struct mw_program *p, const struct run *found, bool nea
 
 static const char *const strategies[] = {
 	"random", "random:stick=3", "pct", "pct:depth=1", "pct:depth=6,steps=20,suffix=12", "pos", "surw", "urw", "guided",
-	"reversal", "lockstep", "lockstep:suffix=10",
+	"reversal", "cycles", "lockstep", "lockstep:suffix=10",
 	"portfolio", "dfs", "dfs:cache=1", "preemption:bound=1", "preemption:bound=3", "preemption:cache=yes",
 	"delay:bound=2", "dpor",
 };

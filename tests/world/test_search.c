@@ -71,6 +71,7 @@ static void strategies(void)
 					     "urw",
 					     "guided",
 					     "reversal",
+					     "cycles",
 					     "lockstep",
 					     "portfolio",
 					     "dfs",

@@ -45,7 +45,7 @@ begin 'the same executions on each number of lanes' && {
 
 # Each strategy by itself, so that a pattern can choose one.
 if [ "${LONG:-}" = 1 ]; then
-	for s in random pct pos surw urw guided reversal lockstep portfolio; do
+	for s in random pct pos surw urw guided reversal cycles lockstep portfolio; do
 		begin "the same executions on each number of lanes: $s" && {
 			same gave-up-waiting --keep-going --executions 110 --strategy $s
 			# the prologue learns where to count, and lanes go on
