@@ -198,7 +198,8 @@ struct trace_minimized {
 	uint32_t decisions_before, decisions;	/* that differ from letting each task run on */
 	uint32_t nr_pairs;
 	const struct trace_pair *pairs;
-	uint64_t near;			/* executions made to find `critical`; 0: it was not looked for */
+	uint64_t near;			/* executions made to find `critical`, with one of this schedule; 0: it was not looked for */
+	uint64_t alike;			/* of these, but that one: failed like it; 0 in older traces */
 	struct trace_critical critical;
 };
 

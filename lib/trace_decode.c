@@ -255,14 +255,16 @@ static void get_critical(struct cursor *c, struct trace_minimized *m)
 	p->known = known == 1 || known == 2;
 	p->alone = known == 2;
 	p->torn = known == 3;
-	if (!known)
-		return;
-	p->first_task = cursor_u32(c);
-	p->first_step = cursor_varint(c) - 1;
-	get_label(c, &p->first);
-	p->second_task = cursor_u32(c);
-	p->second_step = cursor_varint(c) - 1;
-	get_label(c, &p->second);
+	if (known) {
+		p->first_task = cursor_u32(c);
+		p->first_step = cursor_varint(c) - 1;
+		get_label(c, &p->first);
+		p->second_task = cursor_u32(c);
+		p->second_step = cursor_varint(c) - 1;
+		get_label(c, &p->second);
+	}
+	if (!c->error && c->p < c->end)
+		m->alike = cursor_varint(c);
 }
 
 static void get_minimized(struct cursor *c)

@@ -381,14 +381,15 @@ static void put_critical(struct trace_writer *w, const struct trace_minimized *m
 
 	put_varint(w, m->near);
 	put_varint(w, c->known ? 1 + c->alone : c->torn ? 3 : 0);
-	if (!c->known && !c->torn)
-		return;
-	put_varint(w, c->first_task);
-	put_varint(w, c->first_step + 1);
-	put_label(w, &c->first);
-	put_varint(w, c->second_task);
-	put_varint(w, c->second_step + 1);
-	put_label(w, &c->second);
+	if (c->known || c->torn) {
+		put_varint(w, c->first_task);
+		put_varint(w, c->first_step + 1);
+		put_label(w, &c->first);
+		put_varint(w, c->second_task);
+		put_varint(w, c->second_step + 1);
+		put_label(w, &c->second);
+	}
+	put_varint(w, m->alike);
 }
 
 int trace_add_minimized(struct trace_writer *w, const struct trace_minimized *m)

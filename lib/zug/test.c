@@ -293,6 +293,7 @@ static void end_near(struct zug_campaign *t)
 
 	neighbour_result(t->search, &r);
 	t->minimized.near = r.trials;
+	t->minimized.alike = r.alike;
 	*c = (struct trace_critical){ .known = r.found && r.nr_pairs, .alone = r.alone, .torn = r.torn };
 	if (c->known || c->torn) {
 		c->first_task = r.first.task;

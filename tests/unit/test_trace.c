@@ -193,7 +193,7 @@ static void everything_comes_back(void **state)
 	assert_int_equal(trace_add_minimized(w, &(struct trace_minimized){
 		.executions = 57, .minimal = true, .steps_before = 120, .preemptions_before = 5,
 		.preemptions = 1, .decisions_before = 14, .decisions = 2, .nr_pairs = 2,
-		.pairs = pairs, .near = 12, .critical = {
+		.pairs = pairs, .near = 12, .alike = 7, .critical = {
 			.known = true, .alone = true, .first_task = 2, .first_step = 0, .first = pairs[0].before,
 			.second_task = 0, .second_step = UINT64_MAX, .second = pairs[1].after } }), 0);
 	assert_int_equal(trace_close(w, false), 0);
@@ -212,7 +212,7 @@ static void everything_comes_back(void **state)
 		assert_true(trace_label_equal(&m->pairs[i].before, &pairs[i].before));
 		assert_true(trace_label_equal(&m->pairs[i].after, &pairs[i].after));
 	}
-	assert_true(m->near == 12 && m->critical.known && m->critical.alone);
+	assert_true(m->near == 12 && m->alike == 7 && m->critical.known && m->critical.alone);
 	assert_true(m->critical.first_task == 2 && !m->critical.first_step);
 	assert_true(!m->critical.second_task && m->critical.second_step == UINT64_MAX);
 	assert_true(trace_label_equal(&m->critical.first, &pairs[0].before));

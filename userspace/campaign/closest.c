@@ -98,6 +98,7 @@ static void write_critical(const struct campaign *c, struct trace_writer *w, con
 	struct trace_minimized m = *trace_minimized(t);
 
 	m.near = r->trials;
+	m.alike = r->alike;
 	m.critical = (struct trace_critical){ .known = r->found && r->nr_pairs, .alone = r->alone, .torn = r->torn };
 	if (m.critical.known || m.critical.torn) {
 		m.critical.first_task = r->first.task;

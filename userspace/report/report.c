@@ -17,6 +17,7 @@
 #include "symbols/symbols.h"
 
 #define DECISIONS_MAX 8		/* decisions of a finding: more do not explain more */
+#define ORDERS_MIN 6		/* schedules near one: where fewer fail alike, that says little */
 #define ROUNDS_MAX 4		/* the same of a livelock, where they repeat */
 #define VALUES_MAX 12
 #define MEANWHILE_MAX 6		/* steps of other tasks while one is stopped */
@@ -666,6 +667,13 @@ static bool spins(const struct report *r)
 	return o && o->kind == ZUG_OUTCOME_SPIN;
 }
 
+/* Nothing that was tried near the schedule changes anything: the failure is that of a test that fails by itself. */
+static bool is_in_any_order(const struct trace_minimized *m)
+{
+	return m && !m->critical.known && !m->critical.torn && !m->preemptions && m->near - 1 >= ORDERS_MIN &&
+	       m->alike == m->near - 1;
+}
+
 /*
  * What can be said when no two operations are known whose order decides: an update that another one came
  * into, or what was looked for.
@@ -682,6 +690,9 @@ static void put_undecided(struct report *r, const struct trace_minimized *m, boo
 		put_operation(r, c->second_task, c->second_step, &c->second);
 		fprintf(r->out, "  and what was read before that change is the base of a later one. No schedule without that was\n"
 			"  seen to pass, in %llu near this one (zug diff tries more).\n", others);
+	} else if (is_in_any_order(m)) {
+		fprintf(r->out, "  All %llu schedules near this one that were tried fail alike. The test may fail in whatever order its tasks\n"
+			"  run, and the cause need not lie in their order (zug diff tries more schedules).\n", others);
 	} else if (others && !preemptions && !spins(r)) {
 		fprintf(r->out, "  No two operations were found whose order decides, in %llu schedule%s near this one. If one of\n"
 			"  them passes (zug diff), the cause lies between two points (zug run --point FUNCTION or --watch NAME).\n",
@@ -794,6 +805,12 @@ static void put_decisions(struct report *r)
 	/* a time-out is not made simpler: most of its decisions are nothing that it needs */
 	if (trace_outcome(r->t) && trace_outcome(r->t)->kind == ZUG_OUTCOME_TIMEOUT && !m)
 		return;
+	if (!faults && is_in_any_order(m)) {
+		fprintf(r->out, "\n%sNo order of the tasks was found that decides:%s\n", report_style(r, STYLE_STRONG),
+			report_style(r, STYLE_PLAIN));
+		put_undecided(r, m, d.preemptions);
+		return;
+	}
 	fprintf(r->out, "\n%s%s%s\n", report_style(r, STYLE_STRONG), d.preemptions ? d.critical ?
 		"Of the preemptions, some of which may not be needed, these lead there:" :
 		"The preemptions that lead there:" : d.critical ?

@@ -327,6 +327,7 @@ static void put_minimized(struct report *r)
 	json_object_object_add(o, "minimal", json_object_new_boolean(m->minimal));
 	json_object_object_add(o, "preemptions", json_object_new_uint64(m->preemptions));
 	json_object_object_add(o, "tried_near", json_object_new_uint64(m->near));
+	json_object_object_add(o, "failed_alike", json_object_new_uint64(m->alike));
 	pair = m->critical.known ? json_object_new_object() : NULL;
 	json_object_object_add(o, "critical", pair);
 	torn = m->critical.torn ? json_object_new_object() : NULL;
