@@ -34,6 +34,9 @@ static const char cxx_source[] =
 	"template <class T> __attribute__((noinline)) T twice(T x) { return x + x; }\n"
 	"template int twice<int>(int);\n"
 	"}\n"
+	/* a constructor of std::string, whose last name is not spelled */
+	"extern \"C\" void made(void) __asm__(\"_ZNSsC1Ev\");\n"
+	"void made(void) { }\n"
 	"int main() { return bank::desk.serve(bank::twice(0)) - 1; }\n";
 
 /* One definition's place. */
@@ -194,6 +197,8 @@ static void a_cxx_program(void **state)
 	assert_int_equal(compiled_find(f, "bank::transfer(int)").nr, 0);
 	assert_int_equal(compiled_find(f, "_ZN4bank8transferEii").nr, 1);
 	assert_int_equal(compiled_find(f, "bank::twice<int>").nr, 1);
+	assert_int_equal(compiled_find(f, "bank::transf").nr, 0);
+	assert_int_equal(compiled_find(f, "std::basic_string<char, std::char_traits<char>, std::allocator<char> >::basic_string").nr, 1);
 	r = compiled_find(f, "bank::*");
 	assert_true(r.nr >= 5);
 	r = compiled_find(f, "bank::teller::serve");

@@ -236,10 +236,29 @@ bool sym_name_matches(const char *pattern, const char *name)
 	return matches(pattern, is_glob(pattern), name, name);
 }
 
+/*
+ * What is in each mangled name that the pattern may mean: its last name, unless that is an operator, has arguments, or may be
+ * abbreviated as a constructor of std. To demangle all names of a large program takes seconds. NULL: nothing is known.
+ */
+static const char *spelled(const char *pattern)
+{
+	const char *last = pattern;
+
+	if (!strncmp(pattern, "std::", 5))
+		return NULL;
+	for (const char *p = pattern; (p = strstr(p, "::")); p += 2)
+		last = p + 2;
+	for (const char *p = last; *p; p++)
+		if (!isalnum((unsigned char)*p) && *p != '_')
+			return NULL;
+	return *last ? last : NULL;
+}
+
 int symfile_find(struct symfile *f, const char *pattern,
 		 int (*fn)(const struct symdef *d, void *arg), void *arg)
 {
-	bool glob = is_glob(pattern), cxx = glob || strpbrk(pattern, ":<( ");
+	bool glob = is_glob(pattern);
+	const char *part = glob ? NULL : spelled(pattern);
 	int nr = 0;
 
 	sym_read_symbols(f);
@@ -251,8 +270,7 @@ int symfile_find(struct symfile *f, const char *pattern,
 
 		if (s->type == STT_TLS)
 			continue;
-		/* A plain name can only be a plain mangled one if it occurs in it. */
-		if (s->name[0] == '_' && (cxx || strstr(s->name, pattern)))
+		if (s->name[0] == '_' && (!part || strstr(s->name, part)))
 			demangled = symbols_demangle(s->name);
 		if (matches(pattern, glob, s->name, demangled)) {
 			d = (struct symdef){
