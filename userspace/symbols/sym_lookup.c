@@ -3,10 +3,12 @@
  * sym_lookup.c - many names at once, in one pass over the tables as they lie in the file
  *
  * A campaign begins with the question which of some dozens of functions some dozens of libraries define: hardly
- * any of their many thousand symbols matters, and nothing is sorted or kept for those that do not.
+ * any of their many thousand symbols matters, and nothing is sorted or kept for those that do not. Nor is any of those that
+ * were read for something else compared with each name.
  */
 #include <stdlib.h>
 #include <string.h>
+#include "lib/base/array.h"
 #include "symbols/sym_internal.h"
 
 struct lookup {
@@ -35,6 +37,14 @@ static bool is_wanted(const char *name, void *arg)
 	return strchr(name, '@');
 }
 
+/* Those that have been read already, without those that cannot be meant. */
+static void pick_wanted(const struct symfile *f, struct lookup *l, struct sym_list *list)
+{
+	for (size_t i = 0; i < f->nr_syms; i++)
+		if (is_wanted(f->syms[i].name, l) && ARRAY_RESERVE(list->list, list->size, list->nr + 1))
+			list->list[list->nr++] = f->syms[i];
+}
+
 int symfile_find_names(struct symfile *f, const char *const *names, unsigned int nr,
 		       int (*fn)(const struct symdef *d, unsigned int name, void *arg), void *arg)
 {
@@ -45,7 +55,7 @@ int symfile_find_names(struct symfile *f, const char *const *names, unsigned int
 	for (unsigned int i = 0; i < nr; i++)
 		l.first[begin_of(names[i]) / 64] |= 1ull << begin_of(names[i]) % 64;
 	if (f->syms_read)
-		list = (struct sym_list){ .list = f->syms, .nr = f->nr_syms };
+		pick_wanted(f, &l, &list);
 	else
 		sym_read_tables(f, &list, is_wanted, &l);
 	for (unsigned int n = 0; n < nr && !ret; n++)
@@ -64,7 +74,6 @@ int symfile_find_names(struct symfile *f, const char *const *names, unsigned int
 			found++;
 			ret = fn(&d, n, arg);
 		}
-	if (list.list != f->syms)
-		free(list.list);
+	free(list.list);
 	return found;
 }
