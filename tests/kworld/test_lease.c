@@ -474,6 +474,34 @@ static void test_calls_of_plan(void)
 	side_end(k);
 }
 
+/* What a thread of a runtime is about to do to a file is left out. */
+static bool left_out(struct kworld *k, unsigned int op, const char *path)
+{
+	struct world_task *t = &k->w.tasks[0];
+	const struct zug_event e = { .task = 1 };
+
+	t->label = (struct zug_label){ .op = op, .object = places_path(k->o.places, path) };
+	kworld_scope_call(k, t, &e);
+	return t->label.flags & ZUG_L_LEFT_OUT;
+}
+
+static void test_machine(void)
+{
+	struct kworld *k = side_begin();
+
+	tap_ok(!left_out(k, ZUG_OP_OPEN, "/proc/meminfo"), "a look at the machine is a point");
+	k->o.leave_machine = true;
+	tap_ok(left_out(k, ZUG_OP_OPEN, "/proc/meminfo") && left_out(k, ZUG_OP_READ, "/sys/fs/cgroup/memory.max") &&
+		       left_out(k, ZUG_OP_CLOSE, "/proc/7/maps"),
+	       "but no runtime's");
+	tap_ok(!left_out(k, ZUG_OP_WRITE, "/proc/7/comm") && !left_out(k, ZUG_OP_READ, "/srv/proc/numbers"),
+	       "what it writes is, and so are other files");
+	k->w.ops->lease(&k->w, 5, SEARCH_UNTIL_DONE, false, NULL);
+	k->w.ops->grant(&k->w, 0);
+	tap_ok(!side.lease.left, "there is no lease: what was promised says nothing of the next point then");
+	side_end(k);
+}
+
 int main(void)
 {
 	test_lock_memory();
@@ -484,5 +512,6 @@ int main(void)
 	test_leased_calls();
 	test_relative_paths();
 	test_calls_of_plan();
+	test_machine();
 	return tap_done();
 }

@@ -35,7 +35,9 @@ static int after(void *state, enum points_phase phase, struct execution *x, char
 /* The options that name the points of that runtime, and its flags. */
 static void put_points(FILE *out, const struct language_runtime *k)
 {
-	fprintf(out, "--points %s%s", k->kinds, k->more ? k->more : "");
+	fprintf(out, "--points %s", k->kinds);
+	if (k->spin_ns)
+		fprintf(out, " --spin %lus", (unsigned long)(k->spin_ns / 1000000000));
 	for (char **place = k->points; *place; place++) {
 		fprintf(out, " --point ");
 		shell_word_put(out, *place);

@@ -38,11 +38,21 @@ static const struct runtime_flag java_flags[] = {
 /* This executes the script, once the threads of the runtime are there. */
 static char *node_from[] = { "node::LoadEnvironment", NULL };
 
-/* What a program in JavaScript does that others see. */
+/*
+ * What a program in JavaScript does that others see: shared memory, and messages between threads. What the loop waits for, and
+ * what the pool has done for it, are system calls.
+ */
 static char *node_points[] = { "Builtins_AtomicsLoad", "Builtins_AtomicsStore", "Builtins_AtomicsAdd", "Builtins_AtomicsSub",
 			       "Builtins_AtomicsAnd", "Builtins_AtomicsOr", "Builtins_AtomicsXor", "Builtins_AtomicsExchange",
-			       "Builtins_AtomicsCompareExchange", "Builtins_AtomicsWait", "Builtins_AtomicsNotify", NULL };
-static const struct runtime_flag node_flags[] = { { "--single-threaded-gc", .unless = "--*single-threaded*" }, { NULL } };
+			       "Builtins_AtomicsCompareExchange", "Builtins_AtomicsWait", "Builtins_AtomicsNotify",
+			       "node::worker::MessagePort::PostMessage", "node::worker::MessagePort::ReceiveMessage", NULL };
+/* With another flag of V8's, node compiles its own JavaScript anew, in each worker: these leave the compiled one valid. */
+static const struct runtime_flag node_flags[] = {
+	{ "--single-threaded-gc", .unless = "--*single[-_]threaded*" },
+	{ "--no-concurrent-recompilation", .unless = "--*concurrent[-_]recompilation*" },
+	{ "--v8-pool-size=1", .unless = "--v8[-_]pool[-_]size*" },
+	{ NULL },
+};
 
 /* The runtime and its collector have made threads and channels before, and packages were initialised. */
 static char *go_from[] = { "main.main", NULL };
@@ -55,8 +65,9 @@ static const struct language_runtime known[] = {
 	  .points = java_points, .syscalls = ZUG_SYS_FILE | ZUG_SYS_IPC,
 	  .kinds = "syscall:file,syscall:ipc", .usual = true, .flags = java_flags },
 	{ .name = "node", .defines = "napi_create_function", .program = "node*", .library = "../lib/*/libnode.so.*", .from = node_from,
-	  .beginning = "the start of the script", .points = node_points, .syscalls = ZUG_SYS_FILE | ZUG_SYS_IPC,
-	  .kinds = "syscall:file,syscall:ipc", .more = " --spin 0", .flags = node_flags },
+	  .beginning = "the start of the script", .points = node_points, .syscalls = ZUG_SYS_FILE | ZUG_SYS_IPC | ZUG_SYS_POLL,
+	  .kinds = "syscall:file,syscall:ipc,syscall:poll", .usual = true, .spin_ns = 2000000000, .shares = "Builtins_Atomics",
+	  .asks_machine = true, .flags = node_flags },
 	/* a program of Go's, and none that has Go in a library */
 	{ .name = "go", .defines = "_rt0_amd64_linux", .program = "*", .from = go_from, .beginning = "the function main.main" },
 };
@@ -105,15 +116,14 @@ static bool begins_there(struct symbols *symbols, const struct language_runtime 
 }
 
 /* The file that is that runtime: the program itself, or a library that lies where the runtime's does. malloc'd; NULL: none. */
-static char *runtime_file(const struct language_runtime *r, const char *program)
+static char *runtime_file(struct symbols *symbols, const struct language_runtime *r, const char *program)
 {
-	struct symbols *symbols = symbols_new();
-	char *file = symbols && begins_there(symbols, r, program) ? strdup(program) : NULL;
+	char *file = begins_there(symbols, r, program) ? strdup(program) : NULL;
 	const char *slash = strrchr(program, '/');
 	char pattern[PATH_MAX];
 	glob_t found;
 
-	if (symbols && !file && slash && r->library) {
+	if (!file && slash && r->library) {
 		snprintf(pattern, sizeof(pattern), "%.*s/%s", (int)(slash - program), program, r->library);
 		if (!glob(pattern, 0, NULL, &found)) {
 			for (size_t i = 0; i < found.gl_pathc && !file; i++)
@@ -122,7 +132,6 @@ static char *runtime_file(const struct language_runtime *r, const char *program)
 			globfree(&found);
 		}
 	}
-	symbols_free(symbols);
 	return file;
 }
 
@@ -169,12 +178,12 @@ static const struct language_runtime *runtime_of_shim(const char *program)
 }
 
 /* *file: its file, malloc'd. */
-static const struct language_runtime *runtime_of(const char *program, char **file)
+static const struct language_runtime *runtime_of(struct symbols *symbols, const char *program, char **file)
 {
 	*file = NULL;
 	for (const struct language_runtime *r = known; program && r < known + RUNTIMES; r++) {
 		if (!fnmatch(r->program, strrchr(program, '/') + 1, 0))
-			*file = runtime_file(r, program);
+			*file = runtime_file(symbols, r, program);
 		if (*file)
 			return r;
 	}
@@ -184,9 +193,11 @@ static const struct language_runtime *runtime_of(const char *program, char **fil
 int session_skip_env(struct session *s)
 {
 	char *name, *program = executed(s, &name), *file = NULL, **given = s->o.command.argv;
-	const struct language_runtime *r = name ? runtime_of(program, &file) : NULL;
+	struct symbols *symbols = symbols_new();
+	const struct language_runtime *r = name && symbols ? runtime_of(symbols, program, &file) : NULL;
 	size_t nr = 0;
 
+	symbols_free(symbols);
 	free(file);
 	if (!r) {
 		free(name);
@@ -208,7 +219,7 @@ int session_skip_env(struct session *s)
 	return 0;
 }
 
-static bool defines_object(struct symbols *symbols, const char *path, const char *name)
+static bool defines(struct symbols *symbols, const char *path, const char *name)
 {
 	char err[256];
 	struct symfile *f = path ? symbols_file(symbols, path, NULL, err, sizeof(err)) : NULL;
@@ -233,24 +244,19 @@ static bool is_said(const struct session *s, const struct runtime_flag *flag)
 }
 
 /* The user's command with the flags of the runtime that are missing there. 0 or -ENOMEM. */
-static int add_flags(struct session *s, const struct language_runtime *r, const char *runtime_file)
+static int add_flags(struct session *s, const struct language_runtime *r, struct symbols *symbols, const char *runtime_file)
 {
 	char **given = s->o.command.argv, **with;
-	struct symbols *symbols = symbols_new();
 	size_t nr = 0, added = 0;
 
 	while (given[nr])
 		nr++;
 	with = calloc(nr + RUNTIME_FLAGS + 1, sizeof(*with));
-	if (!with || !symbols) {
-		free(with);
-		symbols_free(symbols);
+	if (!with)
 		return -ENOMEM;
-	}
 	for (const struct runtime_flag *f = r->flags; f->text; f++)
-		if (!is_said(s, f) && (!f->needs || defines_object(symbols, runtime_file, f->needs)))
+		if (!is_said(s, f) && (!f->needs || defines(symbols, runtime_file, f->needs)))
 			with[1 + added++] = (char *)f->text;
-	symbols_free(symbols);
 	with[0] = given[0];
 	memcpy(with + 1 + added, given + 1, (nr - 1) * sizeof(*with));
 	s->launched.with_flags = s->o.command.argv = with;
@@ -270,12 +276,49 @@ static bool same_list(char *const *a, char *const *b)
 	return !*a && !*b;
 }
 
+static bool contains(char *const *list, const char *text)
+{
+	while (*list && strcmp(*list, text))
+		list++;
+	return *list;
+}
+
+/* The list names functions of that runtime, and no others. */
+static bool names_points_of(char *const *list, const struct language_runtime *r)
+{
+	bool any = false;
+
+	for (; list && *list; list++) {
+		if (!contains(r->points, *list))
+			return false;
+		any = true;
+	}
+	return any;
+}
+
+/* Makes points of the functions of the runtime that its file has: a stripped one has those that it exports. 0 or -ENOMEM. */
+static int take_points(struct session *s, const struct language_runtime *r, struct symbols *symbols, const char *runtime_file)
+{
+	size_t nr = 0, there = 0;
+
+	while (r->points[nr])
+		nr++;
+	s->launched.points = calloc(nr + 1, sizeof(*s->launched.points));
+	if (!s->launched.points)
+		return -ENOMEM;
+	for (size_t i = 0; i < nr; i++)
+		if (defines(symbols, runtime_file, r->points[i]))
+			s->launched.points[there++] = r->points[i];
+	s->o.points.places = s->launched.points;
+	return 0;
+}
+
 /* No option says which points there are, or a script says the runtime's. */
 static bool has_usual_points(const struct options_points *o, const struct language_runtime *r)
 {
 	if (!same_list(o->code, NULL) || !same_list(o->watches, NULL) || !same_list(o->only, NULL) || !same_list(o->without, NULL))
 		return false;
-	if (!o->sync && !o->atomic && o->syscalls == r->syscalls && same_list(o->places, r->points))
+	if (!o->sync && !o->atomic && o->syscalls == r->syscalls && names_points_of(o->places, r))
 		return true;
 	return o->sync && o->atomic && o->syscalls == ZUG_SYS_ALL && same_list(o->places, NULL);
 }
@@ -315,14 +358,18 @@ int session_begin_at_program(struct session *s)
 {
 	struct campaign_options *o = &s->o;
 	const struct language_runtime *r;
+	struct symbols *symbols;
 	char *program, *name, *file;
 	int ret = 0;
 
 	if (o->points.from_start || o->replay.probed || o->machine.sandbox || o->inputs.faults || o->failure.invariants ||
 	    o->failure.discards)
 		return 0;
+	symbols = symbols_new();
+	if (!symbols)
+		return -ENOMEM;
 	program = executed(s, &name);
-	r = runtime_of(program, &file);
+	r = runtime_of(symbols, program, &file);
 	if (r && !begins_as_usual(o, r))
 		r = NULL;
 	if (r) {
@@ -336,12 +383,15 @@ int session_begin_at_program(struct session *s)
 	if (r && r->usual && has_usual_points(&o->points, r)) {
 		o->points.sync = o->points.atomic = o->points.races = false;
 		o->points.syscalls = r->syscalls;
-		o->points.places = r->points;
 		o->points.fields = true;
+		if (r->spin_ns && o->failure.spin_ns && o->failure.spin_ns < r->spin_ns)
+			o->failure.spin_ns = r->spin_ns;
+		ret = take_points(s, r, symbols, file);
 		/* of a script the interpreter's flags are the first line's */
-		if (!strcmp(program, s->paths.program))
-			ret = add_flags(s, r, file);
+		if (!ret && !strcmp(program, s->paths.program))
+			ret = add_flags(s, r, symbols, file);
 	}
+	symbols_free(symbols);
 	free(program);
 	free(name);
 	free(file);

@@ -24,8 +24,11 @@ struct language_runtime {
 	const char *rechecks;		/* the function in which its tasks wait for a lock, and look at it again at times; NULL: none */
 	char **points;			/* the functions of the runtime that are the program's points; NULL: all points are */
 	uint32_t syscalls;		/* and these system calls, ZUG_SYS_*, as --points has them */
-	const char *kinds, *more;	/* the same in words; further options that help with these points, or NULL */
+	const char *kinds;		/* the same in words */
+	uint64_t spin_ns;		/* a task of it computes so long before it is looked at (--spin), or longer; 0: as always */
 	bool usual;			/* they are, where no option says what the points are; and it has tasks of its own */
+	const char *shares;		/* how names of points begin that are about memory that its threads share; NULL: none do */
+	bool asks_machine;		/* its threads read files of the kernel's when they begin, and do not mean what the test does */
 	const struct runtime_flag *flags;	/* of the runtime, with which it comes to these functions; up to one without text */
 };
 

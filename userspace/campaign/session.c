@@ -352,7 +352,7 @@ static int open_sandbox(struct session *s, char *err, size_t errlen)
 
 /*
  * The lock of an interpreter is none of the program's, and what it executes may be switched where it looks for that. To dpor
- * each such place would depend on all others.
+ * each such place would depend on all others. Nor does dpor know what is left out.
  */
 static bool leaves_interpreter(const struct campaign_options *o)
 {
@@ -413,6 +413,8 @@ int session_start(struct session *s, char *err, size_t errlen)
 		.wake_fd = -1, .explore_timeouts = o->inputs.explore_timeouts, .kernel = s->k, .sandbox = s->sandbox,
 		.probes = s->probes, .places = s->places, .symbols = s->symbols, .spawn = &s->spawn,
 		.leave_interpreter = leaves_interpreter(o),
+		.shares = runtime ? runtime->shares : NULL,
+		.leave_machine = runtime && runtime->asks_machine && leaves_interpreter(o),
 		.from_output = s->from_output,
 		.launch = {
 			.file = s->launched.argv ? s->launched.program : s->paths.program,
@@ -533,6 +535,7 @@ void session_close(struct session *s)
 	free(s->launched.name);
 	free(s->launched.argv);
 	free(s->launched.with_flags);
+	free(s->launched.points);
 	free(s->paths.program);
 }
 

@@ -41,6 +41,7 @@ struct session_paths {
 struct session_launched {
 	char *program, *name, **argv;	/* argv: of these strings and others' */
 	char **with_flags;	/* behind o.command.argv: the user's, with flags of the runtime; NULL: it is the caller's */
+	char **points;		/* behind o.points.places: functions of the runtime; NULL: they are the caller's */
 };
 
 /* Figures of the search's own executions, but for 'aside' and 'most_tasks'. */

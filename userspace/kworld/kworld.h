@@ -27,6 +27,13 @@ struct kworld_options {
 	 * execute the program may ask for it at any point of the one that has it.
 	 */
 	bool leave_interpreter;
+	/* What a runtime's threads ask the machine when they begin (files below /proc and /sys) is left out, too. */
+	bool leave_machine;
+	/*
+	 * Functions of a runtime whose names begin so, and that are points, are operations on memory that its threads share, and
+	 * on nothing else; one whose name goes on with 'Load' only reads. NULL: there are none.
+	 */
+	const char *shares;
 	const regex_t *from_output;	/* the search begins when the test writes a line that matches; NULL: not by output */
 };
 

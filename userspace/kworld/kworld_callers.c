@@ -397,13 +397,30 @@ static bool is_of_go(struct kworld *k, const struct world_task *t, const struct 
 	       !strncmp(frame.function, "runtime.", 8);
 }
 
+/* A thread of a runtime reads a file that the kernel makes up: how much memory there is, where its stack lies. */
+static bool asks_machine(struct kworld *k, const struct world_task *t)
+{
+	const struct place_object *o;
+
+	if (!k->o.leave_machine)
+		return false;
+	switch (t->label.op) {
+	case ZUG_OP_OPEN: case ZUG_OP_READ: case ZUG_OP_STAT: case ZUG_OP_CLOSE:
+		break;
+	default:
+		return false;
+	}
+	o = places_find_object(k->o.places, t->label.object);
+	return o && o->name && (!strncmp(o->name, "/proc/", 6) || !strncmp(o->name, "/sys/", 5));
+}
+
 void kworld_scope_call(struct kworld *k, struct world_task *t, const struct zug_event *e)
 {
 	bool interprets;
 	uint64_t site;
 
 	k->kt[t->task].asked_for_turn = false;
-	if (is_of_go(k, t, e))
+	if (is_of_go(k, t, e) || asks_machine(k, t))
 		t->label.flags |= ZUG_L_LEFT_OUT;
 	if (!probes_has_scope(k->o.probes))
 		return;

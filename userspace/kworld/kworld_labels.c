@@ -567,6 +567,20 @@ uint64_t kworld_memory_object(struct kworld *k, const struct world_task *t, cons
 	return places_object(k->o.places, t->process, t->task, e->pid, &w, -1, op);
 }
 
+/* Which memory a function of a runtime is about is not known: it is one object. */
+#define SHARED_MEMORY	0x7368617265640001ull
+
+static void label_shared(struct kworld *k, const struct probe_site *s, struct zug_label *l)
+{
+	size_t len = k->o.shares ? strlen(k->o.shares) : 0;
+
+	if (!len || s->op != ZUG_OP_POINT || !s->symbol || strncmp(s->symbol, k->o.shares, len))
+		return;
+	l->object = SHARED_MEMORY;
+	l->flags |= strcmp(s->symbol + len, "Load") ? ZUG_L_WRITE : 0;
+	places_named(k->o.places, l->object, "memory", "shared memory");
+}
+
 void kworld_label_point(struct kworld *k, struct world_task *t, struct ktask *kt,
 			const struct zug_event *e)
 {
@@ -590,6 +604,7 @@ void kworld_label_point(struct kworld *k, struct world_task *t, struct ktask *kt
 	}
 	l->op = s->op;
 	l->flags = zug_op_flags(s->op);
+	label_shared(k, s, l);
 	if (s->go) {
 		/* a channel that is nil is never ready */
 		if (e->arg[0])

@@ -430,7 +430,7 @@ static bool give_plan(struct kworld *k, uint32_t task, struct zug_plan *p)
 /* The kernel side follows a plan where all that decides is in sight there. */
 static bool may_plan(struct kworld *k, uint32_t task)
 {
-	return k->run.lease.planned && !k->prefix.feeding && !probes_leaves_out(k->o.probes) &&
+	return k->run.lease.planned && !k->prefix.feeding && !probes_leaves_out(k->o.probes) && !k->o.leave_machine &&
 	       !kworld_has_interpreter(k, k->w.tasks[task].process);
 }
 
@@ -451,7 +451,7 @@ void kworld_lease_begin(struct kworld *k, uint32_t task)
 	if ((!nr && !plans) || k->prefix.feeding || k->waiters.nr > MOST_WAITERS || k->run.stepping || k->run.nr_lent || k->run.nr_held || k->flows.nr)
 		return;
 	/* whether a point is left out is read of the task that stands there, and what was promised says nothing of the next one then */
-	if (!l->known && kworld_has_interpreter(k, k->w.tasks[task].process))
+	if (!l->known && (k->o.leave_machine || kworld_has_interpreter(k, k->w.tasks[task].process)))
 		return;
 	l->tgid = k->w.tasks[task].tgid;
 	lock_memory_forget(&l->locks);
