@@ -1,4 +1,4 @@
-// Two workers add to a number in shared memory: each loads it, and stores one more.
+// Two workers add to a number in shared memory, five times each: load it, and store one more.
 'use strict';
 const { Worker, isMainThread, workerData } = require('worker_threads');
 
@@ -9,7 +9,7 @@ if (isMainThread) {
 
 	for (let i = 0; i < 2; i++) {
 		new Worker(__filename, { workerData: { memory, fixed } }).on('exit', () => {
-			if (--left === 0 && new Int32Array(memory)[0] !== 2)
+			if (--left === 0 && new Int32Array(memory)[0] !== 10)
 				process.exit(1);
 		});
 	}
@@ -22,5 +22,6 @@ if (isMainThread) {
 		else
 			Atomics.store(total, 0, Atomics.load(total, 0) + 1);
 	}
-	add();
+	for (let i = 0; i < 5; i++)
+		add();
 }
