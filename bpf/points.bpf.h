@@ -81,6 +81,9 @@ static __always_inline int lease_says(struct zug_sandbox *s, struct task_struct 
 	return says;
 }
 
+/* Places whose operand is a list of what they access. */
+#define LISTS (ZUG_SITE_CASES | ZUG_SITE_PIECES)
+
 static __always_inline __u64 object_key(const struct task_struct *p, const struct zug_where *w)
 {
 	return zug_object_key(p->tgid, w->ino, w->dev, w->offset);
@@ -91,7 +94,7 @@ static __always_inline void fill_access(struct zug_access *a, const struct task_
 					const struct zug_site *site)
 {
 	bool first = site->obj_arg || site->flags & ZUG_SITE_OPERAND;
-	bool second = site->obj2_arg || site->flags & ZUG_SITE_SECOND || (site->flags & ZUG_SITE_CASES && t->ev.arg[1]);
+	bool second = site->obj2_arg || site->flags & ZUG_SITE_SECOND || (site->flags & LISTS && t->ev.arg[1]);
 
 	a->how = site->access;
 	if ((first && !(t->ev.flags & ZUG_EF_OBJECT)) || (second && !(t->ev.flags & ZUG_EF_OBJECT2)))
@@ -357,6 +360,35 @@ static __always_inline void read_cases(struct task_state *t, __u64 addr, __u64 n
 		bpf_probe_read_user(&channel[1], sizeof(channel[1]), (void *)(addr + 16));
 	t->ev.arg[0] = channel[0] ? channel[0] : channel[1];
 	t->ev.arg[1] = channel[0] ? channel[1] : 0;
+}
+
+/* Of an array of struct iovec the first two that are not empty, among the first ones. */
+static __noinline void read_pieces(struct task_state *t, const struct zug_site *site, __u64 addr, __u64 nr)
+{
+	__u64 piece[2], at = 0;
+	__u32 i;
+
+	if (!t || !site)
+		return;
+	t->ev.arg[0] = t->ev.arg[1] = t->ev.arg[2] = 0;
+	t->ev.arg[3] = nr;
+	if (site->path[0]) {
+		if (bpf_probe_read_user(piece, sizeof(piece), (void *)(addr + (__s64)site->path[0])))
+			return;
+		addr = piece[0];
+		nr = piece[1];
+	}
+	for (i = 0; i < ZUG_MAX_PIECES && i < nr && at < 2; i++) {
+		if (bpf_probe_read_user(piece, sizeof(piece), (void *)(addr + i * sizeof(piece)))) {
+			t->ev.arg[0] = 0;
+			return;
+		}
+		if (!piece[1])
+			continue;
+		t->ev.arg[at & 1] = piece[0];
+		t->ev.arg[2 + (at & 1)] = piece[1];
+		at++;
+	}
 }
 
 static __always_inline bool is_watched(const struct task_state *t, __u64 addr, __u32 size)
@@ -648,6 +680,10 @@ int BPF_PROG(zug_breakpoint, struct pt_regs *regs)
 		t->gives_buffers |= site->flags & ZUG_SITE_CODE && !ZUG_SITE_SIZE(site->flags);
 		if (site->flags & ZUG_SITE_CASES)
 			read_cases(t, t->ev.arg[0], regs->di + regs->si);
+		if (site->flags & ZUG_SITE_PIECES) {
+			t->ev.ret = regs->si;
+			read_pieces(t, site, t->ev.arg[0], regs->dx);
+		}
 		if (ZUG_SITE_SIZE(site->flags) && is_watched(t, t->ev.arg[0], ZUG_SITE_SIZE(site->flags))) {
 			t->ev.flags |= ZUG_EF_WATCHED;
 			t->flags |= TF_STEP;
@@ -660,9 +696,9 @@ int BPF_PROG(zug_breakpoint, struct pt_regs *regs)
 			}
 			return 0;
 		}
-		if ((t->ev.arg[0] || !(site->flags & ZUG_SITE_CASES)) && addr_where(p, sp, t->ev.arg[0], &t->ev.obj))
+		if ((t->ev.arg[0] || !(site->flags & LISTS)) && addr_where(p, sp, t->ev.arg[0], &t->ev.obj))
 			t->ev.flags |= ZUG_EF_OBJECT;
-		if ((site->flags & ZUG_SITE_SECOND || (site->flags & ZUG_SITE_CASES && t->ev.arg[1])) &&
+		if ((site->flags & ZUG_SITE_SECOND || (site->flags & LISTS && t->ev.arg[1])) &&
 		    addr_where(p, sp, t->ev.arg[1], &t->ev.obj2))
 			t->ev.flags |= ZUG_EF_OBJECT2;
 		t->last_lock = 0;

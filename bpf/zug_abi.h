@@ -601,7 +601,10 @@ struct zug_site {
 	struct zug_insn insn;
 	__u32 access;		/* ZUG_ACCESS_* of its operation; its objects are those of the event */
 	__u32 within;		/* the operand lies so many bytes behind the begin of another object, which counts as well; 0: of none */
-	/* ZUG_SITE_EXECUTES: from the operand on, where the address of the next one lies, behind each; 0: no more */
+	/*
+	 * ZUG_SITE_EXECUTES: from the operand on, where the address of the next one lies, behind each; 0: no more.
+	 * ZUG_SITE_PIECES: [0], if not 0, is where in the operand the address of the pieces lies, and behind that their number.
+	 */
 	__s16 path[ZUG_SITE_PATH];
 };
 /* How often a place with a limit was reached in one execution: by sandbox, because each of them has its own. */
@@ -634,6 +637,13 @@ struct zug_hits {
 #define ZUG_SITE_EXECUTES (1u << 15)
 #define ZUG_SITE_NESTS	(1u << 28)	/* a primitive of a library that stops at its own calls, but not at those that this one makes */
 #define ZUG_SITE_CASES	(1u << 30)	/* a select of Go's: the operand is its list of cases, the objects (arg[0] and [1]) are its channels */
+/*
+ * The operand is an array of struct iovec, of as many as rdx says. The objects are the first two of these pieces that are not
+ * empty: their addresses are arg[0] and [1], their lengths arg[2] and [3]. What rsi leads to is in ret. Where that memory is not
+ * there arg[0] is 0, and arg[3] what rdx says.
+ */
+#define ZUG_SITE_PIECES	(1u << 31)
+#define ZUG_MAX_PIECES	4	/* so many are looked at */
 #define ZUG_SITE_READS	(1u << 29)	/* not a stop: its library reads files of its own until it returns, and these calls are no points */
 /* of ZUG_SITE_OPERAND, in flags: bytes that the instruction accesses (up to 64, 0: none), and its own length */
 #define ZUG_SITE_SIZE(flags) ((flags) >> 16 & 127)

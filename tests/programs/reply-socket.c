@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #ifndef FIXED
@@ -23,6 +24,7 @@ static char answer[64];
 
 static void *serve(void *arg)
 {
+	struct iovec reply[2] = { { 0 }, { .iov_base = "\n", .iov_len = 1 } };
 	int fd = *(int *)arg;
 	char name[32] = "";
 #ifdef FIXED
@@ -32,7 +34,9 @@ static void *serve(void *arg)
 	if (read(fd, name, sizeof(name) - 1) <= 0)
 		exit(2);
 	snprintf(answer, sizeof(answer), "hello %s", name);
-	if (write(fd, answer, strlen(name) + 6) < 0)
+	reply[0].iov_base = answer;
+	reply[0].iov_len = strlen(name) + 6;
+	if (writev(fd, reply, 2) < 0)
 		exit(2);
 	return NULL;
 }
@@ -56,6 +60,7 @@ int main(void)
 
 		if (read(ends[i][0], got, sizeof(got) - 1) < 0)
 			exit(2);
+		got[strcspn(got, "\n")] = 0;
 		if (strcmp(got + 6, names[i])) {
 			fprintf(stderr, "%s got '%s'\n", names[i], got);
 			return 1;

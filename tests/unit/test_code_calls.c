@@ -14,6 +14,7 @@ static const char calls_source[] =
 	"#include <stdlib.h>\n"
 	"#include <string.h>\n"
 	"#include <sys/socket.h>\n"
+	"#include <sys/uio.h>\n"
 	"#include <unistd.h>\n"
 	"__attribute__((noinline)) int calls(char *a, const char *b, size_t n)\n"
 	"{\n"
@@ -25,6 +26,10 @@ static const char calls_source[] =
 	"	strncpy(a, b, n);\n"
 	"	if (atoi(b) + strncmp(a, b, n) == 77) return 2;\n"
 	"	if (write(1, b, n) + send(1, b, n, 0) < 0 || read(0, a, n) + recv(0, a, n, 0) < 0) return 1;\n"
+	"	if (writev(1, (void *)b, n) < 0 || readv(0, (void *)b, n) < 0) return 3;\n"
+	"	if (sendmsg(1, (void *)b, 0) < 0 || recvmsg(0, (void *)b, 0) < 0) return 4;\n"
+	"	if (fputs(b, stdout) < 0 || !fgets(a, n, stdin)) return 5;\n"
+	"	if (fwrite(b, 1, n, stdout) + fread(a, 1, n, stdin) == 77) return 6;\n"
 	"	return memcmp(a, b, n) + strcmp(a, b) + (int)strlen(b) + (int)strnlen(b, n);\n"
 	"}\n"
 	"__attribute__((noinline)) void *jumps(char *a, const char *b, size_t n) { return memmove(a, b, n); }\n"
@@ -74,6 +79,14 @@ static void test_calls(void **state)
 		{ CODE_BLOCK_STRNCPY, CODE_WRITE, CODE_READ },
 		{ CODE_BLOCK_SEND, CODE_READ, 0 },
 		{ CODE_BLOCK_RECEIVE, CODE_WRITE, 0 },
+		{ CODE_BLOCK_PUTS, CODE_READ, 0 },
+		{ CODE_BLOCK_FGETS, CODE_WRITE, 0 },
+		{ CODE_BLOCK_FREAD, CODE_WRITE, 0 },
+		{ CODE_BLOCK_FWRITE, CODE_READ, 0 },
+		{ CODE_BLOCK_SEND_PIECES, CODE_READ, CODE_READ },
+		{ CODE_BLOCK_RECEIVE_PIECES, CODE_WRITE, CODE_WRITE },
+		{ CODE_BLOCK_SEND_MESSAGE, CODE_READ, CODE_READ },
+		{ CODE_BLOCK_RECEIVE_MESSAGE, CODE_WRITE, CODE_WRITE },
 	};
 
 	compiled_write("calls.c", calls_source, strlen(calls_source));
@@ -110,7 +123,7 @@ static void test_calls(void **state)
 			bytes[0] = 0x90;
 			assert_false(code_verify(f.p[k], bytes, sizeof(bytes)));
 		}
-		if (nr != 15 || seen != 8191)
+		if (nr != 23 || seen != (1u << sizeof(expected) / sizeof(expected[0])) - 1)
 			fail_msg("%s: %u calls, kinds %x", forms[i], nr, seen);
 		f = code_places_of(c, compiled_path("calls"), "jumps");
 		if (f.nr != 1 || f.p[0]->kind != CODE_BLOCK || f.p[0]->size != CODE_BLOCK_COPY)

@@ -37,7 +37,7 @@ static uint32_t text_bytes(const struct world_task *t, uint64_t addr, uint8_t *b
 	return end ? end - buf + 1 : got;
 }
 
-/* The number of bytes that a place accesses at its operand, and at what rsi leads to; 4096 at most. */
+/* The number of bytes that a place accesses at its operand, and at the second one if it has that; 4096 at most. */
 static uint32_t bytes_of(const struct world_task *t, const struct code_place *c, const struct zug_event *e)
 {
 	enum { MOST = 4096 };
@@ -54,9 +54,12 @@ static uint32_t bytes_of(const struct world_task *t, const struct code_place *c,
 		n = code_block_access(c->size)->bytes;
 	} else if (c->size == CODE_BLOCK_PRINT_N) {
 		n = e->arg[1] ? 1 : 0;
+	} else if (c->size == CODE_BLOCK_FREAD || c->size == CODE_BLOCK_FWRITE) {
+		if (__builtin_mul_overflow(e->arg[1], e->arg[2], &n))
+			n = MOST;
 	} else if (c->size == CODE_BLOCK_STRCPY) {
 		n = text_bytes(t, e->arg[1], a, sizeof(a));
-	} else if (c->size == CODE_BLOCK_STRLEN) {
+	} else if (c->size == CODE_BLOCK_STRLEN || c->size == CODE_BLOCK_PUTS) {
 		n = text_bytes(t, e->arg[0], a, sizeof(a));
 	} else if (c->size == CODE_BLOCK_STRCMP) {
 		na = text_bytes(t, e->arg[0], a, sizeof(a));
@@ -100,17 +103,57 @@ static uint64_t object_before(struct kworld *k, const struct world_task *t, cons
 }
 
 /*
- * The kernel accesses that memory in the system call that comes next, which is a point of its own: what it accesses goes with
- * the label of that, too (label_buffer()). What it writes there may have to come first.
+ * What a call of a library writes there may have to come first. Where the kernel accesses that memory in the system call that
+ * comes next, which is a point of its own, the label of that has what it accesses, too (label_buffer()).
  */
 static void note_buffer(struct world_task *t, struct ktask *kt, const struct zug_event *e, const struct code_place *c)
 {
-	if (c->kind != CODE_BLOCK || !code_block_access(c->size)->call || !t->nr_accesses)
+	const struct code_block_access *access;
+
+	if (c->kind != CODE_BLOCK || !t->nr_accesses)
 		return;
-	t->access[0].later = t->access[0].write;
-	kt->buffer.addr = e->arg[0];
+	access = code_block_access(c->size);
+	for (uint32_t i = 0; i < t->nr_accesses; i++)
+		t->access[i].later = access->later;
+	if (!access->call)
+		return;
+	kt->buffer.addr = access->pieces ? e->ret : e->arg[0];
 	kt->buffer.object = t->label.object;
 	kt->buffer.write = t->access[0].write;
+}
+
+/* As read_pieces() of the kernel side, for memory that was not there when that looked. */
+static void find_pieces(const struct world_task *t, struct zug_event *e, const struct code_place *c)
+{
+	uint64_t piece[2], addr = e->ret, nr = e->arg[3];
+	uint8_t message = code_block_access(c->size)->message;
+
+	if (message && remote_read(t->tgid, addr + message, piece, sizeof(piece))) {
+		addr = piece[0];
+		nr = piece[1];
+	} else if (message) {
+		nr = 0;
+	}
+	e->arg[0] = e->arg[1] = 0;
+	for (uint64_t i = 0; i < ZUG_MAX_PIECES && i < nr && !e->arg[1]; i++) {
+		unsigned int at = e->arg[0] != 0;
+
+		if (!remote_read(t->tgid, addr + i * sizeof(piece), piece, sizeof(piece)))
+			break;
+		if (!piece[1])
+			continue;
+		e->arg[at] = piece[0];
+		e->arg[2 + at] = piece[1];
+	}
+}
+
+/* The second piece of memory that it accesses. 0: none. */
+static uint16_t second_of(const struct zug_event *e, const struct code_place *c, uint32_t *size)
+{
+	if (c->kind != CODE_BLOCK || !code_block_access(c->size)->pieces)
+		return code_second(c);
+	*size = e->arg[3] > 4096 ? 4096 : e->arg[3];
+	return e->arg[1] ? code_second(c) : 0;
 }
 
 void kworld_label_code(struct kworld *k, struct world_task *t, struct ktask *kt, const struct zug_event *e,
@@ -118,6 +161,7 @@ void kworld_label_code(struct kworld *k, struct world_task *t, struct ktask *kt,
 {
 	struct zug_label *l = &t->label;
 	struct zug_site what = { 0 };
+	struct zug_event found;
 	uint16_t second;
 	uint32_t size;
 
@@ -130,12 +174,18 @@ void kworld_label_code(struct kworld *k, struct world_task *t, struct ktask *kt,
 	if (!(what.flags & ZUG_SITE_OPERAND))
 		return;
 	t->in_handler = e->flags & ZUG_EF_HANDLER;
+	if (!e->arg[0] && what.flags & ZUG_SITE_PIECES) {
+		found = *e;
+		find_pieces(t, &found, &s->code);
+		e = &found;
+		if (!e->arg[0])
+			return;
+	}
 	size = bytes_of(t, &s->code, e);
 	l->object = add_access(k, t, e, ZUG_EF_OBJECT, e->arg[0], size, zug_op_flags(s->op) & ZUG_L_WRITE,
 			       s->named_by ? s->named_by : s->op);
 	/* what is read as well, or the whole of which this is a part: tasks that access that depend on this step */
-	note_buffer(t, kt, e, &s->code);
-	second = code_second(&s->code);
+	second = second_of(e, &s->code, &size);
 	if (second) {
 		l->object2 = add_access(k, t, e, ZUG_EF_OBJECT2, e->arg[1], size, second == CODE_WRITE, s->op);
 		if (s->op == ZUG_OP_DATA_WRITE && second == CODE_READ)
@@ -144,6 +194,7 @@ void kworld_label_code(struct kworld *k, struct world_task *t, struct ktask *kt,
 		l->object2 = object_before(k, t, e, s->within, s->op);
 		l->flags |= ZUG_L_PART;
 	}
+	note_buffer(t, kt, e, &s->code);
 	if (s->split)
 		kt->split = (struct split){ .phase = SPLIT_READ, .addr = e->arg[0], .size = s->code.size };
 }

@@ -51,8 +51,17 @@ enum code_block {
 	CODE_BLOCK_STRNCPY,	/* to the first, from the second */
 	CODE_BLOCK_PRINT,	/* sprintf and its kin */
 	CODE_BLOCK_PRINT_N,	/* snprintf and its kin; nothing is written where the second is 0 */
+	CODE_BLOCK_PUTS,	/* puts, fputs: read the first, a string */
+	CODE_BLOCK_FGETS,	/* writes the first */
+	CODE_BLOCK_FREAD,	/* writes the first, the product of the second and the third bytes at most */
+	CODE_BLOCK_FWRITE,	/* reads as many */
 	CODE_BLOCK_SEND,	/* write, send, sendto, pwrite: reads the second, third bytes */
 	CODE_BLOCK_RECEIVE,	/* read, recv, recvfrom, pread: writes the second, third bytes at most */
+	/* their second leads to an array of struct iovec, the third says of how many; or to a struct msghdr, which tells both */
+	CODE_BLOCK_SEND_PIECES,	/* writev, pwritev */
+	CODE_BLOCK_RECEIVE_PIECES,	/* readv, preadv */
+	CODE_BLOCK_SEND_MESSAGE,	/* sendmsg */
+	CODE_BLOCK_RECEIVE_MESSAGE,	/* recvmsg */
 	/* of libstdc++, which alone changes the links of its containers: two pointers of a list, a colour and three of a tree */
 	CODE_BLOCK_LIST,	/* changes the list's node that is its first argument, or what lies around it */
 	CODE_BLOCK_LIST_TWO,	/* and the one that is its second */
@@ -123,6 +132,10 @@ struct code_block_access {
 	uint8_t bytes;		/* at each; 0: they do not follow from the function */
 	bool text;		/* as many as memory says, as it is before the call */
 	bool call;		/* the system call makes the access that the function is named after */
+	bool common;		/* a program may well have a function of its own with that name */
+	bool later;		/* what it writes may have to come first: it waits for that */
+	bool pieces;		/* the operand is where struct iovec lie, or, where `message` is not 0, what tells that behind so many bytes */
+	uint8_t message;
 };
 
 /* Of one that is not 0. */

@@ -11,6 +11,7 @@
 #include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include "lib/base/array.h"
 #include "probes/code_internal.h"
 
@@ -33,15 +34,30 @@ enum code_block code_block(const char *name)
 		{ "strncpy", CODE_BLOCK_STRNCPY },
 		{ "sprintf", CODE_BLOCK_PRINT }, { "vsprintf", CODE_BLOCK_PRINT },
 		{ "snprintf", CODE_BLOCK_PRINT_N }, { "vsnprintf", CODE_BLOCK_PRINT_N },
+		{ "puts", CODE_BLOCK_PUTS }, { "fputs", CODE_BLOCK_PUTS }, { "fputs_unlocked", CODE_BLOCK_PUTS },
+		{ "fgets", CODE_BLOCK_FGETS }, { "fgets_unlocked", CODE_BLOCK_FGETS },
+		{ "fread", CODE_BLOCK_FREAD }, { "fread_unlocked", CODE_BLOCK_FREAD },
+		{ "fwrite", CODE_BLOCK_FWRITE }, { "fwrite_unlocked", CODE_BLOCK_FWRITE },
 		{ "write", CODE_BLOCK_SEND }, { "pwrite", CODE_BLOCK_SEND }, { "pwrite64", CODE_BLOCK_SEND },
 		{ "send", CODE_BLOCK_SEND }, { "sendto", CODE_BLOCK_SEND },
 		{ "read", CODE_BLOCK_RECEIVE }, { "pread", CODE_BLOCK_RECEIVE }, { "pread64", CODE_BLOCK_RECEIVE },
 		{ "recv", CODE_BLOCK_RECEIVE }, { "recvfrom", CODE_BLOCK_RECEIVE },
+		{ "writev", CODE_BLOCK_SEND_PIECES }, { "pwritev", CODE_BLOCK_SEND_PIECES },
+		{ "pwritev64", CODE_BLOCK_SEND_PIECES }, { "pwritev2", CODE_BLOCK_SEND_PIECES },
+		{ "pwritev64v2", CODE_BLOCK_SEND_PIECES }, { "sendmsg", CODE_BLOCK_SEND_MESSAGE },
+		{ "readv", CODE_BLOCK_RECEIVE_PIECES }, { "preadv", CODE_BLOCK_RECEIVE_PIECES },
+		{ "preadv64", CODE_BLOCK_RECEIVE_PIECES }, { "preadv2", CODE_BLOCK_RECEIVE_PIECES },
+		{ "preadv64v2", CODE_BLOCK_RECEIVE_PIECES }, { "recvmsg", CODE_BLOCK_RECEIVE_MESSAGE },
 		/* in static programs of glibc, where the others may be local */
 		{ "__libc_write", CODE_BLOCK_SEND }, { "__libc_pwrite", CODE_BLOCK_SEND },
 		{ "__libc_send", CODE_BLOCK_SEND }, { "__libc_sendto", CODE_BLOCK_SEND },
 		{ "__libc_read", CODE_BLOCK_RECEIVE }, { "__libc_pread", CODE_BLOCK_RECEIVE },
 		{ "__libc_recv", CODE_BLOCK_RECEIVE }, { "__libc_recvfrom", CODE_BLOCK_RECEIVE },
+		{ "__writev", CODE_BLOCK_SEND_PIECES }, { "__libc_writev", CODE_BLOCK_SEND_PIECES },
+		{ "__readv", CODE_BLOCK_RECEIVE_PIECES }, { "__libc_readv", CODE_BLOCK_RECEIVE_PIECES },
+		{ "__libc_sendmsg", CODE_BLOCK_SEND_MESSAGE }, { "__libc_recvmsg", CODE_BLOCK_RECEIVE_MESSAGE },
+		{ "_IO_puts", CODE_BLOCK_PUTS }, { "_IO_fputs", CODE_BLOCK_PUTS }, { "_IO_fgets", CODE_BLOCK_FGETS },
+		{ "_IO_fread", CODE_BLOCK_FREAD }, { "_IO_fwrite", CODE_BLOCK_FWRITE },
 		{ "_ZNSt8__detail15_List_node_base7_M_hookEPS0_", CODE_BLOCK_LIST_TWO },
 		{ "_ZNSt8__detail15_List_node_base9_M_unhookEv", CODE_BLOCK_LIST },
 		{ "_ZNSt8__detail15_List_node_base11_M_transferEPS0_S1_", CODE_BLOCK_LIST_TWO },
@@ -67,6 +83,9 @@ enum code_block code_block(const char *name)
 		{ "__read_chk", CODE_BLOCK_RECEIVE }, { "__pread_chk", CODE_BLOCK_RECEIVE },
 		{ "__pread64_chk", CODE_BLOCK_RECEIVE }, { "__recv_chk", CODE_BLOCK_RECEIVE },
 		{ "__recvfrom_chk", CODE_BLOCK_RECEIVE },
+		{ "__fgets_chk", CODE_BLOCK_FGETS }, { "__fgets_unlocked_chk", CODE_BLOCK_FGETS },
+		/* their arguments are moved by one: the first byte at least */
+		{ "__fread_chk", CODE_BLOCK_FGETS }, { "__fread_unlocked_chk", CODE_BLOCK_FGETS },
 	};
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
@@ -90,8 +109,21 @@ const struct code_block_access *code_block_access(enum code_block b)
 		[CODE_BLOCK_STRNCPY]	 = { .operand = W, .second = R, .base = CODE_RDI, .bytes = 1 },
 		[CODE_BLOCK_PRINT]	 = { .operand = W, .base = CODE_RDI, .bytes = 1 },
 		[CODE_BLOCK_PRINT_N]	 = { .operand = W, .base = CODE_RDI },
-		[CODE_BLOCK_SEND]	 = { .operand = R, .base = CODE_RSI, .call = true },
-		[CODE_BLOCK_RECEIVE]	 = { .operand = W, .base = CODE_RSI, .call = true },
+		[CODE_BLOCK_PUTS]	 = { .operand = R, .base = CODE_RDI, .text = true, .common = true },
+		[CODE_BLOCK_FGETS]	 = { .operand = W, .base = CODE_RDI, .bytes = 1, .common = true, .later = true },
+		[CODE_BLOCK_FREAD]	 = { .operand = W, .base = CODE_RDI, .common = true, .later = true },
+		[CODE_BLOCK_FWRITE]	 = { .operand = R, .base = CODE_RDI, .common = true },
+		[CODE_BLOCK_SEND]	 = { .operand = R, .base = CODE_RSI, .call = true, .common = true },
+		[CODE_BLOCK_RECEIVE]	 = { .operand = W, .base = CODE_RSI, .call = true, .common = true, .later = true },
+		[CODE_BLOCK_SEND_PIECES] = { .operand = R, .second = R, .base = CODE_RSI, .call = true, .common = true,
+					     .pieces = true },
+		[CODE_BLOCK_RECEIVE_PIECES] = { .operand = W, .second = W, .base = CODE_RSI, .call = true, .common = true,
+						.later = true, .pieces = true },
+		[CODE_BLOCK_SEND_MESSAGE] = { .operand = R, .second = R, .base = CODE_RSI, .call = true, .common = true,
+					      .pieces = true, .message = offsetof(struct msghdr, msg_iov) },
+		[CODE_BLOCK_RECEIVE_MESSAGE] = { .operand = W, .second = W, .base = CODE_RSI, .call = true, .common = true,
+						 .later = true, .pieces = true,
+						 .message = offsetof(struct msghdr, msg_iov) },
 		[CODE_BLOCK_LIST]	 = { .operand = W, .base = CODE_RDI, .bytes = LIST },
 		[CODE_BLOCK_LIST_TWO]	 = { .operand = W, .second = W, .base = CODE_RDI, .bytes = LIST },
 		[CODE_BLOCK_TREE_WALK]	 = { .operand = R, .base = CODE_RDI, .bytes = TREE },
@@ -158,7 +190,7 @@ static int on_symbols(struct code *c, Elf *elf, Elf_Scn *scn, const GElf_Shdr *s
 		const char *name = own_function(elf, sh, data, i, &sym);
 		enum code_block block = name ? code_block(name) : 0;
 
-		if (block && code_block_access(block)->call &&
+		if (block && code_block_access(block)->common &&
 		    (!has_libc || (GELF_ST_BIND(sym.st_info) == STB_LOCAL && name[0] != '_')))
 			continue;
 		if (block)

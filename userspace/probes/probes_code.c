@@ -109,8 +109,12 @@ void probes_code_site(const struct probe_site *s, struct zug_site *what)
 	/* a call of another function accesses nothing by itself */
 	what->flags |= ZUG_SITE_OPERAND |
 		       ZUG_SITE_SHAPE(c->kind == CODE_BLOCK ? 0 : c->size && c->size <= 64 ? c->size : 16, c->len);
-	if (code_second(c))
+	if (c->kind == CODE_BLOCK && code_block_access(c->size)->pieces) {
+		what->flags |= ZUG_SITE_PIECES;
+		what->path[0] = code_block_access(c->size)->message;
+	} else if (code_second(c)) {
 		what->flags |= ZUG_SITE_SECOND;
+	}
 	if (c->flags & CODE_REP)
 		what->flags |= ZUG_SITE_REP;
 	what->base = site_register(c->base);
