@@ -806,6 +806,9 @@ static struct {
 
 /* One that computes sees at least so many in the shortest time of a spin; a machine that stalled makes up for none. */
 #define SPIN_TICKS	5
+/* Where states are compared each stop is a sample. It has executed something since the tick before. */
+#define SAMPLE_TICKS	2
+#define SAMPLE_NS	20000000ull
 
 static __always_inline bool computes(const struct zug_sandbox *s, __u32 slot)
 {
@@ -813,7 +816,7 @@ static __always_inline bool computes(const struct zug_sandbox *s, __u32 slot)
 	if (ticks[slot].since != s->turn_since)
 		ticks[slot].nr = 0;
 	ticks[slot].since = s->turn_since;
-	return ++ticks[slot].nr >= SPIN_TICKS;
+	return ++ticks[slot].nr >= (s->turn.spin_ns < SAMPLE_NS ? SAMPLE_TICKS : SPIN_TICKS);
 }
 
 /*

@@ -344,6 +344,10 @@ static void spins(void)
 		.code = { TASK(CREATE(1), LOCAL, { .op = W_BUSY, .a = 0, .imm = 1 }, JOIN(1)),
 			  TASK(WRITE(0, 1)) }
 	};
+	const struct mw_program endless = {
+		.code = { TASK(CREATE(1), LOCAL, { .op = W_BUSY, .a = 0, .imm = 1 }, JOIN(1)),
+			  TASK({ .op = W_BUSY, .a = 1, .imm = 1 }) }
+	};
 	struct run *r = run(&proven, &plain);
 
 	check(is_outcome(
@@ -376,6 +380,12 @@ static void spins(void)
 	      r, "other tasks get the turn after ten stops of a computation");
 	check(!strcmp(schedule_of(r->t), "0 0 0 1 1 0 0") && r->grants == 14 && r->ns / MS == 100,
 	      r, "other tasks do not get the turn before ten stops of a computation");
+	run_free(r);
+	ends(&busy, &(struct how){ .o.timeout_ns = 50 * MS }, ZUG_OUTCOME_PASS, NULL,
+	     "the time for which a task computes until others get the turn is not the test's");
+	r = run(&endless, &(struct how){ .o.timeout_ns = 500 * MS });
+	check(is_outcome(r, ZUG_OUTCOME_TIMEOUT, NULL) && r->ns < 3 * SECOND, r,
+	      "two tasks that compute for ever end by the time-out all the same");
 	run_free(r);
 }
 

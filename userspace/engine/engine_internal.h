@@ -57,6 +57,9 @@ struct engine {
 	uint64_t lap_ns;	/* clock_now_ns() at the last engine_lap() */
 	uint64_t tended_ns;	/* when the world was tended last */
 	uint64_t ran_ns, idle_ns;	/* the tasks' processor time; how long none of them could run */
+	uint64_t forgiven_ns;		/* a task computed so long only because others that could run did not get the turn */
+	uint64_t went_on_ns;		/* a task that was stopped in a computation went on then; 0: it came to a point since */
+	unsigned int switches;		/* that such stops led to */
 	bool bug;		/* the execution has ended by an error of zug's that no other execution may follow */
 	bool callers;		/* the trace says which lines call library code that makes a step */
 	bool on_trial;		/* the last task that can run stops at each point, to see whether it gets anywhere */
