@@ -4,7 +4,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/timerfd.h>
+#include <time.h>
 #include <unistd.h>
 #include "kernel_side.h"
 #include "tests/model/tap.h"
@@ -381,6 +387,33 @@ static void test_errors(void)
 	side_end(k);
 }
 
+/* Files without a type are named by what they are, not all alike. */
+static void test_descriptors(void)
+{
+	struct kworld *k = side_begin();
+	struct {
+		int fd;
+		const char *name;
+	} is[] = {
+		{ eventfd(0, EFD_CLOEXEC), "eventfd #0 of T0" },
+		{ epoll_create1(EPOLL_CLOEXEC), "epoll #1 of T0" },
+		{ timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC), "timerfd #2 of T0" },
+		{ inotify_init1(IN_CLOEXEC), "inotify #3 of T0" },
+		{ -1, "pipe #4 of T0" },
+	};
+
+	for (size_t i = 0; i < sizeof(is) / sizeof(is[0]); i++) {
+		struct zug_where w = { .ino = 100 + i, .mode = is[i].fd < 0 ? S_IFIFO : 0 };
+		uint64_t id = places_object(k->o.places, 0, 0, getpid(), &w, is[i].fd < 0 ? 77 : is[i].fd, ZUG_OP_READ);
+		const struct place_object *o = places_find_object(k->o.places, id);
+
+		tap_ok(o && !strcmp(o->name, is[i].name), "%s", is[i].name);
+		if (is[i].fd >= 0)
+			close(is[i].fd);
+	}
+	side_end(k);
+}
+
 int main(void)
 {
 	test_changes();
@@ -396,5 +429,6 @@ int main(void)
 	test_dead();
 	test_prefix();
 	test_errors();
+	test_descriptors();
 	return tap_done();
 }

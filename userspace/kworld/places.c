@@ -548,6 +548,29 @@ static void name_nth(struct named *o, const char *kind, uint64_t n, uint32_t tas
 		o->o.name = name;
 }
 
+/* What /proc says of a descriptor whose file has no type. */
+static const char *kind_of_descriptor(int pid, int fd)
+{
+	static const struct {
+		const char *link, *kind;
+	} known[] = {
+		{ "anon_inode:[eventfd]", "eventfd" }, { "anon_inode:[eventpoll]", "epoll" },
+		{ "anon_inode:[timerfd]", "timerfd" }, { "anon_inode:[signalfd]", "signalfd" },
+		{ "anon_inode:[pidfd]", "pidfd" }, { "anon_inode:inotify", "inotify" },
+		{ "anon_inode:[inotify]", "inotify" },
+	};
+	char path[64], link[64];
+	ssize_t len;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd/%d", pid, fd);
+	len = readlink(path, link, sizeof(link) - 1);
+	link[len > 0 ? len : 0] = 0;
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (!strcmp(link, known[i].link))
+			return known[i].kind;
+	return "descriptor";
+}
+
 uint64_t places_object(struct places *p, uint32_t process, uint32_t task, int pid,
 		       const struct zug_where *w, int fd, unsigned int op)
 {
@@ -592,7 +615,8 @@ uint64_t places_object(struct places *p, uint32_t process, uint32_t task, int pi
 			kind = w->offset == 1 ? "semaphore set" : "message queue";
 		else if (fd >= 0)
 			kind = S_ISFIFO(w->mode) ? "pipe" : S_ISSOCK(w->mode) ? "socket" :
-			       S_ISCHR(w->mode) ? "device" : S_ISDIR(w->mode) ? "directory" : "descriptor";
+			       S_ISCHR(w->mode) ? "device" : S_ISDIR(w->mode) ? "directory" :
+			       kind_of_descriptor(pid, fd);
 		n = count_of(p, task);
 		id = zug_object_numbered(task, n);
 		o = add_object(p, id, kind);
