@@ -979,6 +979,9 @@ __noinline int plan_leaves(__u32 slot)
 
 	if (!t || !(s = sandbox_of(t)) || !knows_locks(s, p, t, l))
 		return 0;
+	/* the constraints are about what tasks stand before: one that is dead stands before nothing any more */
+	if (t->ev.kind == ZUG_EV_EXIT)
+		from->access.marks = 0;
 	next = plan_step(slot, 0);
 	if (next < 0 || next >= ZUG_PLAN_PEERS || next == (int)plan->holder)
 		return 0;
