@@ -236,18 +236,56 @@ static void copy_line(char *to, size_t len, const char *from)
 	to[n] = 0;
 }
 
-/* Start of the line that holds the last occurrence of any of the words; NULL none. */
-static const char *line_with(const char *text, const char *const *words)
+/* Start of the line that holds the last occurrence of any of the words before that end (NULL: of the text); NULL none. */
+static const char *line_before(const char *text, const char *end, const char *const *words)
 {
 	const char *best = NULL;
 
 	for (; *words; words++)
-		for (const char *p = text; (p = strstr(p, *words)); p++)
+		for (const char *p = text; (p = strstr(p, *words)) && (!end || p < end); p++)
 			if (!best || p > best)
 				best = p;
 	while (best && best > text && best[-1] != '\n')
 		best--;
 	return best;
+}
+
+static const char *line_with(const char *text, const char *const *words)
+{
+	return line_before(text, NULL, words);
+}
+
+/*
+ * Rust: a panic that only says that another thread, or task, has panicked. Its line ends with ':', and the next one has the
+ * words.
+ */
+static bool is_hearsay(const char *line)
+{
+	static const char *const words[] = { "PoisonError", "JoinError::Panic", "`Err` value: Any {",
+					     "a scoped thread panicked" };
+	size_t n = strcspn(line, "\n");
+	char said[1024];
+
+	if (!n || line[n - 1] != ':' || !line[n])
+		return false;
+	copy_line(said, sizeof(said), line + n + 1);
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (strstr(said, words[i]))
+			return true;
+	return false;
+}
+
+/*
+ * The last line with one of the words that tells more than that another thread said something before; if there is none, the
+ * last.
+ */
+static const char *cause(const char *text, const char *const *words)
+{
+	const char *last = line_with(text, words), *line = last;
+
+	while (line && is_hearsay(line))
+		line = line_before(text, line, words);
+	return line ? line : last;
 }
 
 static const char *last_line(const char *text)
@@ -349,7 +387,10 @@ void outcome_judge(struct outcome *o, int status, const struct outcome_rules *ru
 	} else if (WIFEXITED(status) && WEXITSTATUS(status) != rules->expect_exit) {
 		o->kind = ZUG_OUTCOME_EXIT;
 		o->code = WEXITSTATUS(status);
-		line = line_with(text, panic_words);
+		line = cause(text, panic_words);
+		/* the text is the end of what was written */
+		if (line && is_hearsay(line) && err && cause(err, panic_words))
+			line = cause(err, panic_words);
 		if (!line)
 			line = last_line(text);
 		snprintf(o->message, sizeof(o->message), "exit status %d (expected %d)%s", o->code,
