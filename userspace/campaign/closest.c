@@ -215,8 +215,8 @@ int closest_note_callers(struct campaign *c, const char *path, char *err, size_t
 		with = NULL;
 		ret = -ENOMEM;
 	}
-	/* of what an interpreter executes nothing else tells the place */
-	if (with && (!session_late(&c->s, 0) || symbols_interpret(c->s.symbols)) && has_library_lines(c, t))
+	/* one execution, also when the time is over: nothing else tells the program's line */
+	if (with && has_library_lines(c, t))
 		callers = note_callers(c, t, with);
 	if (callers)
 		ret = trace_write_callers(t, callers, with);
