@@ -50,7 +50,10 @@ static const char *name_of(void *ctx, uint64_t object)
 	return o ? o->name : NULL;
 }
 
-/* Which functions of a C library that keep something the test's own files call. */
+/*
+ * Which functions of a C library that keep something the test's own files call. An interpreter offers them all to the programs
+ * that it executes: what it imports says nothing of this one.
+ */
 static void find_keepers(struct watched *w)
 {
 	const char *const *names = untried_keepers();
@@ -62,7 +65,7 @@ static void find_keepers(struct watched *w)
 	for (unsigned int i = 0; i < probes_nr_modules(w->s->probes); i++) {
 		struct symfile *f = probes_module(w->s->probes, i)->file;
 
-		if (f && !symfile_of_system(f))
+		if (f && !symfile_of_system(f) && !probes_is_runtime(w->s->probes, i))
 			symfile_imports(f, names, nr, calls);
 	}
 	memset(w->u.keep, 0, sizeof(w->u.keep));
