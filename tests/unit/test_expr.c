@@ -44,7 +44,7 @@ struct node *nothing;
 void *untyped = &first;
 struct wrapped wrapped = { { 41 } };
 int *volatile to_number = (int *)&number;
-__thread int own;
+__thread int of_thread;
 static const int folded = 12;
 
 static struct symbols *syms;
@@ -74,7 +74,7 @@ static int set_up(void **state)
 	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
 
 	path[n > 0 ? n : 0] = 0;
-	own = 1 + folded;
+	of_thread = 1 + folded;
 	syms = symbols_new();
 	file = symbols_file(syms, path, NULL, err, sizeof(err));
 	if (!file || symfile_variable(file, "number", &vaddr, &size, err, sizeof(err)))
@@ -177,7 +177,7 @@ static void test_refused(void **state)
 		{ "*untyped", "points to is not known", -EINVAL },
 		{ "real_value % 2", "'real_value' is not a whole number", -EINVAL },
 		{ "list + 1", "'list' is not a number", -EINVAL }, { "&3", "'3' has no address", -EINVAL },
-		{ "own", "thread-local", -ENOENT }, { "get_bias", "no variable 'get_bias'", -ENOENT },
+		{ "of_thread", "thread-local", -ENOENT }, { "get_bias", "no variable 'get_bias'", -ENOENT },
 		{ "number = 3", "'==' compares", -EBADMSG }, { "number ==", "a value is missing at the end", -EBADMSG },
 		{ "(number", "')' is missing", -EBADMSG }, { "grid[1", "']' is missing", -EBADMSG },
 		{ "number 3", "an operator is missing before '3'", -EBADMSG }, { "", "a value is missing", -EBADMSG },

@@ -204,6 +204,56 @@ static void a_stack_in_python(void **state)
 	waitpid(pid, NULL, 0);
 }
 
+static const char python_rounds[] =
+	"import signal, sys, types\n"
+	"if sys.version_info[:2] not in ((3, 11), (3, 13)):\n"
+	"    sys.exit(0)\n"
+	"def base():\n"
+	"    wait(for_it)\n"
+	"signal.signal(signal.SIGUSR2, lambda *a: None)\n"
+	"signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])\n"
+	"signal.pause()\n"
+	"space = {'wait': signal.sigwait, 'for_it': [signal.SIGUSR1]}\n"
+	"for n in range(4):\n"
+	"    code = None\n"
+	"    name = 'round_%d' % n\n"
+	"    code = base.__code__.replace(co_name=name, co_qualname=name, co_firstlineno=100 + n)\n"
+	"    types.FunctionType(code, space)()\n"
+	"signal.pause()\n";
+
+/* A code object that is made where another one was freed is told by its own name and lines. */
+static void python_code_made_anew(void **state)
+{
+	struct user_registers regs;
+	struct trace_frame frames[64];
+	char name[16];
+	pid_t pid;
+
+	(void)state;
+	compiled_make("rounds.py", python_rounds, "true");
+	pid = access("/usr/bin/python3", X_OK) ? -1 : start_and_stop("/usr/bin/python3", compiled_path("rounds.py"), &regs);
+	if (pid < 0)
+		skip();
+	kill(pid, SIGUSR2);
+	for (int n = 0; n < 4; n++) {
+		int nr = 0, tries = 5000;
+
+		snprintf(name, sizeof(name), "round_%d", n);
+		while (tries--) {
+			nr = symbols_interpreted(compiled_syms, pid, regs.tls, frames, 64);
+			/* below it is the library's function that waits */
+			if (nr == 3 && !strcmp(frames[1].function, name))
+				break;
+			usleep(1000);
+		}
+		assert_true(tries >= 0);
+		assert_int_equal(frames[1].line, n + 101);
+		kill(pid, SIGUSR1);
+	}
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
 /* co_linetable: kinds of entries, and tables that end early. */
 static void lines_of_python(void **state)
 {
@@ -394,6 +444,7 @@ int main(void)
 		cmocka_unit_test(stacks_of_waiting_programs),
 		cmocka_unit_test(a_stack_at_a_probe),
 		cmocka_unit_test(a_stack_in_python),
+		cmocka_unit_test(python_code_made_anew),
 		cmocka_unit_test(lines_of_python),
 		cmocka_unit_test(threads_of_python),
 		cmocka_unit_test(a_stack_in_java),

@@ -67,6 +67,7 @@ struct symfile_python {
 	uint64_t runtime, runtime_size, version, code, text, bytes;
 	uint64_t version_offset;	/* in the file */
 	uint64_t loop_begin, loop_end;	/* the function that executes the program, in the file */
+	struct python_known *known;	/* what was read of its code objects */
 };
 
 /* What HotSpot tells of its own data: addresses of static members, offsets of others, sizes of types, constants. */

@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "lib/base/array.h"
+#include "lib/base/id_map.h"
 #include "lib/base/remote.h"
 #include "symbols/sym_python.h"
 
@@ -51,9 +53,33 @@ static const struct layout layout_3_11 = {
 #define PYTHON_3_11	0x030b
 #define OWNED_BY_C	3	/* the frame of a call from C, from 3.12 on */
 
+/* What a code object leads to. While none of it has changed, neither has what is told of the object. */
+struct code_links {
+	uint64_t type, name, file, table;
+	int32_t first_line;
+};
+
+/* A code object that was read: a look at its links tells whether it is the same. */
+struct python_code {
+	struct code_links links;
+	const char *function, *file;	/* NULL: they cannot be read */
+	uint8_t *table;			/* of its lines; NULL: it cannot be read */
+	size_t table_len;
+};
+
+/* Kept of an interpreter's file for all tasks that it is mapped in. */
+struct python_known {
+	struct layout l;
+	bool has_layout;
+	struct id_map at;	/* addresses of code objects, to places in codes */
+	struct python_code *codes;
+	size_t nr, room;
+};
+
 /* What is read of one task. */
 struct python {
 	const struct symfile_python *names;
+	struct python_known *known;
 	struct layout l;
 	int pid;
 	uint64_t bias;
@@ -245,26 +271,112 @@ int sym_python_line(const uint8_t *table, size_t len, int first, int64_t at)
 	return -1;
 }
 
-static int line_of(const struct python *p, uint64_t code, uint64_t instruction)
+/* ---- code objects ---- */
+
+#define OBJECT_MAX 512	/* of an object, from its begin on: enough for all that is looked for */
+
+/* So many bytes from addr on, of an object that may lie at the end of what is mapped. */
+static bool read_object(const struct python *p, uint64_t addr, unsigned char to[OBJECT_MAX], size_t len)
+{
+	return len <= OBJECT_MAX && remote_read(p->pid, addr, to, len);
+}
+
+static uint64_t word_of(const unsigned char *object, uint16_t at)
+{
+	uint64_t word;
+
+	memcpy(&word, object + at, sizeof(word));
+	return word;
+}
+
+static size_t end_of(const uint16_t *words, size_t nr)
+{
+	size_t end = 0;
+
+	for (size_t i = 0; i < nr; i++)
+		if (end < words[i] + sizeof(uint64_t))
+			end = words[i] + sizeof(uint64_t);
+	return end;
+}
+
+static bool read_links(const struct python *p, uint64_t code, struct code_links *links)
+{
+	const struct layout *l = &p->l;
+	const uint16_t at[] = { l->object_type, l->code_name, l->code_file, l->code_table, l->code_first_line };
+	unsigned char object[OBJECT_MAX];
+
+	if (!code || !read_object(p, code, object, end_of(at, sizeof(at) / sizeof(at[0]))))
+		return false;
+	*links = (struct code_links){
+		.type = word_of(object, l->object_type), .name = word_of(object, l->code_name),
+		.file = word_of(object, l->code_file), .table = word_of(object, l->code_table),
+		.first_line = (int32_t)word_of(object, l->code_first_line),
+	};
+	return links->type == p->names->code + p->bias;
+}
+
+static bool same_links(const struct code_links *a, const struct code_links *b)
+{
+	return a->type == b->type && a->name == b->name && a->file == b->file && a->table == b->table &&
+	       a->first_line == b->first_line;
+}
+
+static void read_table(const struct python *p, struct python_code *c)
+{
+	uint64_t length;
+
+	c->table_len = 0;
+	if (!is_object(p, c->links.table, p->names->bytes) || !read_word(p, c->links.table + p->l.bytes_length, &length) ||
+	    length > TABLE_MAX)
+		return;
+	c->table = malloc(length + 1);
+	if (c->table && remote_read(p->pid, c->links.table + p->l.bytes_text, c->table, length)) {
+		c->table_len = length;
+		return;
+	}
+	free(c->table);
+	c->table = NULL;
+}
+
+/* NULL: there is no code object, or no memory. */
+static const struct python_code *code_at(const struct python *p, uint64_t addr)
+{
+	struct python_known *known = p->known;
+	struct python_code *c;
+	struct code_links links;
+	const uint32_t *at;
+	bool added;
+
+	if (!read_links(p, addr, &links) || !ARRAY_RESERVE(known->codes, known->room, known->nr + 1))
+		return NULL;
+	at = id_map_add(&known->at, addr, (uint32_t)known->nr, &added);
+	if (!at)
+		return NULL;
+	c = &known->codes[*at];
+	if (!added && same_links(&c->links, &links))
+		return c;
+	if (added)
+		known->nr++;
+	else
+		free(c->table);
+	*c = (struct python_code){ .links = links };
+	c->function = read_text(p, links.name);
+	c->file = read_text(p, links.file);
+	read_table(p, c);
+	/* it may be there next time */
+	if (!c->function || !c->file || !c->table)
+		c->links.type = 0;
+	return c;
+}
+
+static int line_of(const struct python *p, const struct python_code *c, uint64_t code, uint64_t instruction)
 {
 	int64_t at = (int64_t)(instruction - (code + p->l.code_begin));
-	uint64_t table, length;
-	uint8_t *bytes;
-	int32_t first;
-	int line = -1;
 
-	if (!remote_read(p->pid, code + p->l.code_first_line, &first, sizeof(first)) ||
-	    !read_word(p, code + p->l.code_table, &table) || !is_object(p, table, p->names->bytes) ||
-	    !read_word(p, table + p->l.bytes_length, &length) || length > TABLE_MAX)
+	if (!c->table)
 		return -1;
 	/* before its first instruction */
-	if (at < 0)
-		return first;
-	bytes = malloc(length + 1);
-	if (bytes && remote_read(p->pid, table + p->l.bytes_text, bytes, length))
-		line = sym_python_line(bytes, length, first, at);
-	free(bytes);
-	return line;
+	return at < 0 ? c->links.first_line : sym_python_line(c->table, c->table_len, c->links.first_line, at);
 }
 
 /* ---- frames ---- */
@@ -305,16 +417,23 @@ static bool told_layout(struct python *p, uint64_t version)
 	return true;
 }
 
+/* The file says it, and so it is the same wherever that is mapped. */
 static bool find_layout(struct python *p)
 {
+	struct python_known *known = p->known;
 	uint64_t version;
 
-	if (!read_word(p, p->names->version + p->bias, &version))
-		return false;
-	if (VERSION_OF(version) == PYTHON_3_11)
-		p->l = layout_3_11;
-	else
-		return VERSION_OF(version) == 0x030d && told_layout(p, version);
+	if (!known->has_layout) {
+		if (!read_word(p, p->names->version + p->bias, &version))
+			return false;
+		if (VERSION_OF(version) == PYTHON_3_11)
+			p->l = layout_3_11;
+		else if (VERSION_OF(version) != 0x030d || !told_layout(p, version))
+			return false;
+		known->l = p->l;
+		known->has_layout = true;
+	}
+	p->l = known->l;
 	return true;
 }
 
@@ -342,7 +461,9 @@ bool symfile_interpreter_looks(struct symfile *f, struct symfile_looks *looks)
  */
 static uint64_t find_frame(const struct python *p, uint64_t tls)
 {
-	uint64_t interpreter, thread, id, at;
+	const uint16_t words[] = { p->l.thread_next, p->l.thread_id, p->l.thread_frame };
+	unsigned char state[OBJECT_MAX];
+	uint64_t interpreter, thread, at;
 
 	if (!read_word(p, p->names->runtime + p->bias + p->l.runtime_interpreters, &interpreter))
 		return 0;
@@ -350,18 +471,16 @@ static uint64_t find_frame(const struct python *p, uint64_t tls)
 		if (!read_word(p, interpreter + p->l.interpreter_threads, &thread))
 			return 0;
 		for (int k = 0; thread && k < THREADS_MAX; k++) {
-			if (!read_word(p, thread + p->l.thread_id, &id))
+			if (!read_object(p, thread, state, end_of(words, sizeof(words) / sizeof(words[0]))))
 				return 0;
-			if (id == tls) {
-				if (!read_word(p, thread + p->l.thread_frame, &at))
-					return 0;
+			if (word_of(state, p->l.thread_id) == tls) {
+				at = word_of(state, p->l.thread_frame);
 				if (p->l.cframe_frame != INCOMPLETE && at && !read_word(p, at + p->l.cframe_frame, &at))
 					return 0;
 				if (at)
 					return at;
 			}
-			if (!read_word(p, thread + p->l.thread_next, &thread))
-				return 0;
+			thread = word_of(state, p->l.thread_next);
 		}
 		if (!read_word(p, interpreter + p->l.interpreter_next, &interpreter))
 			return 0;
@@ -369,46 +488,91 @@ static uint64_t find_frame(const struct python *p, uint64_t tls)
 	return 0;
 }
 
-static bool read_frame(const struct python *p, uint64_t code, uint64_t instruction, struct trace_frame *frame)
+/* What is read of a frame at a time. */
+struct frame_words {
+	uint64_t code, instruction, previous;
+	uint8_t owner, entry;
+};
+
+static bool read_frame(const struct python *p, uint64_t addr, struct frame_words *f)
 {
-	uint64_t name, file;
+	const struct layout *l = &p->l;
+	const uint16_t at[] = { l->frame_code, l->frame_instruction, l->frame_previous };
+	size_t end = end_of(at, sizeof(at) / sizeof(at[0]));
+	bool has_entry = l->frame_entry != INCOMPLETE;
+	unsigned char object[OBJECT_MAX];
+
+	if (end < l->frame_owner + 1u)
+		end = l->frame_owner + 1u;
+	if (has_entry && end < l->frame_entry + 1u)
+		end = l->frame_entry + 1u;
+	if (!read_object(p, addr, object, end))
+		return false;
+	*f = (struct frame_words){
+		.code = word_of(object, l->frame_code), .instruction = word_of(object, l->frame_instruction),
+		.previous = word_of(object, l->frame_previous), .owner = object[l->frame_owner],
+		.entry = has_entry ? object[l->frame_entry] : 0,
+	};
+	return f->owner <= OWNED_BY_C;
+}
+
+static bool tell_frame(const struct python *p, const struct frame_words *f, struct trace_frame *frame)
+{
+	const struct python_code *c = code_at(p, f->code);
 	int line;
 
-	if (!is_object(p, code, p->names->code) || !read_word(p, code + p->l.code_name, &name) ||
-	    !read_word(p, code + p->l.code_file, &file))
+	if (!c || !c->function || !c->file)
 		return false;
-	*frame = (struct trace_frame){ .function = read_text(p, name), .file = read_text(p, file) };
-	line = line_of(p, code, instruction);
-	frame->line = line > 0 ? line : 0;
-	return frame->function && frame->file;
+	line = line_of(p, c, f->code, f->instruction);
+	*frame = (struct trace_frame){ .function = c->function, .file = c->file, .line = line > 0 ? line : 0 };
+	return true;
+}
+
+static struct python_known *known_of(struct symfile *f)
+{
+	if (!f->python.known)
+		f->python.known = calloc(1, sizeof(*f->python.known));
+	return f->python.known;
+}
+
+void sym_python_free(struct symfile *f)
+{
+	struct python_known *known = f->python.known;
+
+	if (!known)
+		return;
+	for (size_t i = 0; i < known->nr; i++)
+		free(known->codes[i].table);
+	free(known->codes);
+	id_map_free(&known->at);
+	free(known);
+	f->python.known = NULL;
 }
 
 int sym_python_frames(struct symfile *f, struct sym_string **strings, int pid, uint64_t bias, uint64_t tls,
 		      struct interpreted_frame *frames, int max)
 {
 	struct python p = { .names = &f->python, .pid = pid, .bias = bias, .strings = strings };
-	uint64_t at, code, instruction;
-	uint8_t owner = 0, entry = 0;
+	struct frame_words words;
+	uint64_t at;
 	int nr = 0;
 
-	if (!tls || !sym_is_python(f) || !find_layout(&p))
+	if (!tls || !sym_is_python(f))
 		return 0;
-	for (at = find_frame(&p, tls); at && nr < max;) {
-		if (!read_word(&p, at + p.l.frame_code, &code) ||
-		    !read_word(&p, at + p.l.frame_instruction, &instruction) ||
-		    !remote_read(pid, at + p.l.frame_owner, &owner, 1) || owner > OWNED_BY_C ||
-		    (p.l.frame_entry != INCOMPLETE && !remote_read(pid, at + p.l.frame_entry, &entry, 1)))
+	p.known = known_of(f);
+	if (!p.known || !find_layout(&p))
+		return 0;
+	for (at = find_frame(&p, tls); at && nr < max; at = words.previous) {
+		if (!read_frame(&p, at, &words))
 			break;
-		if (p.l.frame_entry == INCOMPLETE && owner == OWNED_BY_C) {
+		if (p.l.frame_entry == INCOMPLETE && words.owner == OWNED_BY_C) {
 			if (nr)
 				frames[nr - 1].entry = true;
-		} else {
-			if (!read_frame(&p, code, instruction, &frames[nr].frame))
-				break;
-			frames[nr++].entry = p.l.frame_entry != INCOMPLETE && entry;
+			continue;
 		}
-		if (!read_word(&p, at + p.l.frame_previous, &at))
+		if (!tell_frame(&p, &words, &frames[nr].frame))
 			break;
+		frames[nr++].entry = p.l.frame_entry != INCOMPLETE && words.entry;
 	}
 	return nr;
 }

@@ -13,6 +13,8 @@ bool sym_is_python(struct symfile *f);
  */
 int sym_python_frames(struct symfile *f, struct sym_string **strings, int pid, uint64_t bias, uint64_t tls,
 		      struct interpreted_frame *frames, int max);
+/* Frees what is kept of the file. */
+void sym_python_free(struct symfile *f);
 /* symbols_begins_thread() */
 bool sym_python_begins_thread(const struct trace_frame *frames, int nr);
 /* The function of the interpreter in which all Python code is executed. */
