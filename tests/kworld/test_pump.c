@@ -326,6 +326,8 @@ static bool begins(struct kworld *k)
 	return side_next_is(k, WORLD_SIGNAL, 0, false);
 }
 
+#define PATIENCE_NS 10000000000ull
+
 static void test_prefix(void)
 {
 	struct kworld_options o = {
@@ -334,7 +336,7 @@ static void test_prefix(void)
 	struct kworld *k = (struct kworld *)kworld_new(&o);
 
 	side.way = side.nr_commands = 0;
-	tap_ok(!kworld_make_template(&k->w, side.err, sizeof(side.err)) && side.there && side.nr_commands == 1,
+	tap_ok(!kworld_make_template(&k->w, PATIENCE_NS, side.err, sizeof(side.err)) && side.there && side.nr_commands == 1,
 	       "a template is made on the way");
 	side.nr_commands = 0;
 	tap_ok(kworld_fork(&k->w), "a copy of it is made");
@@ -355,8 +357,13 @@ static void test_prefix(void)
 
 	side.way = 0;
 	side.bad_stop = 1;
-	tap_ok(kworld_make_template(&k->w, side.err, sizeof(side.err)) == -ENOTSUP && !side.there && side.err[0],
+	tap_ok(kworld_make_template(&k->w, PATIENCE_NS, side.err, sizeof(side.err)) == -ENOTSUP && !side.there && side.err[0],
 	       "no template where a point stops on the way");
+	side.bad_stop = 0;
+	side.way = 5;
+	tap_ok(kworld_make_template(&k->w, 1000000, side.err, sizeof(side.err)) == -ETIME && !side.there &&
+		       strstr(side.err, "too long"),
+	       "no template where the way takes longer than it is worth");
 	side_end(k);
 }
 

@@ -73,6 +73,7 @@ struct session_template {
 	bool tried;		/* the last execution was to be forked */
 	uint64_t begin_ns;	/* what that took before the execution */
 	unsigned int spoilt;	/* templates with only one, one after another */
+	uint64_t exec_ns;	/* what the last execution took that was started by exec; 0: none was */
 };
 
 struct session {

@@ -16,6 +16,13 @@
 #define MOST_SPOILT 2
 /* Executions that make up for the template's own. */
 #define WORTH 8
+/*
+ * Of machine time, for the program's way to where executions may part. It stops at each of its system calls on the way, which
+ * takes long on a busy machine, and may be worth it: so much at most as WORTH executions take by exec. How an execution begins
+ * makes no difference to what it does.
+ */
+#define LEAST_PATIENCE_NS 5000000000ull
+#define MOST_PATIENCE_NS 20000000000ull
 
 /* What the options have against it; NULL: nothing. */
 static const char *against(const struct session *s)
@@ -66,12 +73,24 @@ static void keep_or_drop(struct session *s, uint64_t probes)
 		sandbox_template_drop(s->sandbox);
 }
 
+static uint64_t patience_ns(const struct session *s)
+{
+	uint64_t took = s->template.exec_ns, ns = took ? WORTH * took : MOST_PATIENCE_NS, now = clock_now_ns();
+	uint64_t until = session_until(s, 0);
+
+	if (ns > MOST_PATIENCE_NS)
+		ns = MOST_PATIENCE_NS;
+	if (until > now && ns > until - now)
+		ns = until - now;
+	return ns > LEAST_PATIENCE_NS ? ns : LEAST_PATIENCE_NS;
+}
+
 static void make(struct session *s, uint64_t probes)
 {
 	struct session_template *t = &s->template;
 	char err[256];
 
-	if (kworld_make_template(s->world, err, sizeof(err))) {
+	if (kworld_make_template(s->world, patience_ns(s), err, sizeof(err))) {
 		session_template_give_up(s, err);
 		return;
 	}
@@ -137,6 +156,8 @@ void session_template_end(struct session *s, struct execution *x)
 	struct session_template *t = &s->template;
 	const char *why = s->sandbox ? sandbox_template_spoilt(s->sandbox) : NULL;
 
+	if (!t->tried || !kworld_used_template(s->world))
+		t->exec_ns = x->wall_ns;
 	if (!t->tried)
 		return;
 	if (kworld_used_template(s->world)) {

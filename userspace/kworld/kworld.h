@@ -46,9 +46,10 @@ void kworld_explore_timeouts(struct world *w, bool may);
 
 /*
  * Executes the program up to where executions may part, and keeps it there, for executions that are forked from it
- * (sandbox_template.h). Between executions. 0, or -errno with the reason in err why that cannot be done.
+ * (sandbox_template.h). Between executions. Its way there may take patience_ns of machine time, and once more to an earlier
+ * place. 0, or -errno with the reason in err why that cannot be done.
  */
-int kworld_make_template(struct world *w, char *err, size_t errlen);
+int kworld_make_template(struct world *w, uint64_t patience_ns, char *err, size_t errlen);
 /*
  * Forks the first process of the next execution, which is the next thing that is done with the world. false: there is no
  * template, or no more; the execution will be started by exec.

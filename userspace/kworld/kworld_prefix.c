@@ -15,8 +15,6 @@
 #include "kworld/kworld_internal.h"
 
 #define STEP_US 50
-/* Of machine time, for the program's way to the moment. */
-#define PATIENCE_NS 10000000000ull
 
 void kworld_prefix_note(struct kworld *k, const struct zug_event *e)
 {
@@ -78,9 +76,9 @@ static int take_events(struct kworld *k, int64_t timeout_us, char *err, size_t e
 }
 
 /* Follows the prototype to the moment. 0, or -errno with the reason in err. */
-static int follow(struct kworld *k, pid_t prototype, char *err, size_t errlen)
+static int follow(struct kworld *k, pid_t prototype, uint64_t patience_ns, char *err, size_t errlen)
 {
-	uint64_t end = clock_now_ns() + PATIENCE_NS;
+	uint64_t end = clock_now_ns() + patience_ns;
 	int ret = 0, there = 0;
 
 	while (!ret && !there) {
@@ -98,7 +96,7 @@ static int follow(struct kworld *k, pid_t prototype, char *err, size_t errlen)
 	return ret;
 }
 
-static int make_template(struct kworld *k, char *err, size_t errlen)
+static int make_template(struct kworld *k, uint64_t patience_ns, char *err, size_t errlen)
 {
 	struct launch l = k->o.launch;
 	char ignored[256];
@@ -118,7 +116,7 @@ static int make_template(struct kworld *k, char *err, size_t errlen)
 		return ret;
 	k->run.root_pid = ret;
 	k->prefix.recording = true;
-	ret = follow(k, k->run.root_pid, err, errlen);
+	ret = follow(k, k->run.root_pid, patience_ns, err, errlen);
 	k->prefix.recording = false;
 	if (!ret)
 		ret = sandbox_template_keep(k->o.sandbox, k->run.root_pid, err, errlen);
@@ -130,12 +128,12 @@ static int make_template(struct kworld *k, char *err, size_t errlen)
 	return ret;
 }
 
-int kworld_make_template(struct world *w, char *err, size_t errlen)
+int kworld_make_template(struct world *w, uint64_t patience_ns, char *err, size_t errlen)
 {
 	struct kworld *k = (struct kworld *)w;
-	int ret = make_template(k, err, errlen);
+	int ret = make_template(k, patience_ns, err, errlen);
 
-	return ret && sandbox_template_earlier(k->o.sandbox) ? make_template(k, err, errlen) : ret;
+	return ret && sandbox_template_earlier(k->o.sandbox) ? make_template(k, patience_ns, err, errlen) : ret;
 }
 
 /* ---- executions ---- */
