@@ -24,6 +24,7 @@ struct object {
 	uint8_t state;
 	bool init, destroyed, joined, detached;
 	bool gone;		/* destroyed, and its address means nothing else: a use is misuse */
+	uint32_t gone_by;	/* the task that destroyed it */
 	bool nested;		/* its holder locked it again: unlocks prove nothing */
 };
 
@@ -45,7 +46,8 @@ struct misuse {
 	struct pending *pending;	/* by task */
 	uint32_t nr_pending;
 	uint32_t last;		/* the task that made the last step; SEARCH_NO_TASK: none */
-	uint32_t nr_gone;	/* objects */
+	uint32_t *gone_by;	/* objects that are gone, by the task that destroyed them */
+	uint32_t nr_gone_by;
 	struct misuse_report *report;
 };
 
@@ -88,16 +90,19 @@ void misuse_free(struct misuse *m)
 	free(m->objects);
 	id_map_free(&m->index);
 	free(m->pending);
+	free(m->gone_by);
 	free(m);
 }
 
 void misuse_begin(struct misuse *m)
 {
 	id_map_clear(&m->index);
-	m->nr = m->nr_gone = 0;
+	m->nr = 0;
 	m->last = SEARCH_NO_TASK;
 	if (m->nr_pending)
 		memset(m->pending, 0, m->nr_pending * sizeof(*m->pending));
+	if (m->nr_gone_by)
+		memset(m->gone_by, 0, m->nr_gone_by * sizeof(*m->gone_by));
 }
 
 /* Enters an object, so that get() finds it. */
@@ -287,6 +292,16 @@ static int on_unlock(struct misuse *m, const struct search_point *p, uint32_t ta
 	return 0;
 }
 
+static void set_gone(struct misuse *m, uint32_t task, struct object *o, bool gone)
+{
+	if (o->gone)
+		m->gone_by[o->gone_by]--;
+	o->gone = gone;
+	o->gone_by = task;
+	if (gone)
+		m->gone_by[task]++;
+}
+
 static int on_init(struct misuse *m, const struct search_point *p, uint32_t task,
 		   struct object *o, bool lock)
 {
@@ -302,8 +317,7 @@ static int on_init(struct misuse *m, const struct search_point *p, uint32_t task
 	o->nested = false;
 	o->init = true;
 	o->destroyed = false;
-	m->nr_gone -= o->gone;
-	o->gone = false;
+	set_gone(m, task, o, false);
 	o->init_site = m->report->label.site;
 	if (lock) {
 		o->state = FREE;
@@ -326,9 +340,7 @@ static int on_destroy(struct misuse *m, const struct search_point *p, uint32_t t
 	forget_state(o);
 	o->init = false;
 	o->destroyed = true;
-	m->nr_gone -= o->gone;
-	o->gone = is_fixed(m, task, o->id);
-	m->nr_gone += o->gone;
+	set_gone(m, task, o, is_fixed(m, task, o->id));
 	o->destroy_site = m->report->label.site;
 	return 0;
 }
@@ -438,9 +450,12 @@ static int dispatch(struct misuse *m, const struct search_point *p, uint32_t tas
 	return 0;
 }
 
-bool misuse_after_destroy(const struct misuse *m)
+bool misuse_after_destroy(const struct misuse *m, bool (*lives)(void *ctx, uint32_t task), void *ctx)
 {
-	return m->nr_gone;
+	for (uint32_t i = 0; i < m->nr_gone_by; i++)
+		if (m->gone_by[i] && lives(ctx, i))
+			return true;
+	return false;
 }
 
 int misuse_step(struct misuse *m, const struct search_point *p, uint32_t i,
@@ -450,7 +465,8 @@ int misuse_step(struct misuse *m, const struct search_point *p, uint32_t i,
 	uint32_t task = p->cand[i].task;
 	int ret = 0;
 
-	if (!ARRAY_RESERVE_ZERO(m->pending, m->nr_pending, task + 1) || enter(m, l->object) ||
+	if (!ARRAY_RESERVE_ZERO(m->pending, m->nr_pending, task + 1) ||
+	    !ARRAY_RESERVE_ZERO(m->gone_by, m->nr_gone_by, task + 1) || enter(m, l->object) ||
 	    enter(m, l->object2))
 		return -ENOMEM;
 	look_after(m);

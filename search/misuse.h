@@ -75,7 +75,10 @@ void misuse_begin(struct misuse *m);	/* a new execution */
 int misuse_step(struct misuse *m, const struct search_point *point, uint32_t i,
 		struct misuse_report *report);
 
-/* True while a use of something that has been destroyed would be an error, whatever the use is. */
-bool misuse_after_destroy(const struct misuse *m);
+/*
+ * True while a use of something that has been destroyed would be an error, whatever the use is: of memory of a process, in
+ * which a task destroyed it, and which lives(): some task of that process does.
+ */
+bool misuse_after_destroy(const struct misuse *m, bool (*lives)(void *ctx, uint32_t task), void *ctx);
 
 #endif

@@ -576,6 +576,41 @@ static void on_trial(void)
 	say("trials", &s);
 }
 
+/*
+ * A mutex is destroyed, by a process that then ends, or by one whose tasks go on: there only what is replayed is known not to use
+ * it.
+ */
+static void destroyed(void)
+{
+	for (int by_other = 0; by_other < 2; by_other++) {
+		struct how with = { .strategy = "random" }, without = { .strategy = "random", .o.ask_always = true };
+		struct made m = { .nr_tasks = 3 };
+		struct sums s = { 0 }, again = { 0 };
+		struct run *r;
+		bool same;
+
+		put(&m, 2, OP(.op = W_INIT));
+		put(&m, 2, OP(.op = W_DESTROY));
+		put(&m, 0, OP(.op = by_other ? W_FORK : W_CREATE, .a = 2));
+		put(&m, 0, OP(.op = W_CREATE, .a = 1));
+		for (uint32_t t = 0; t < 2; t++) {
+			for (int i = 0; i < 25; i++)
+				put(&m, t, OP(.op = W_LOCAL));
+		}
+		for (uint32_t t = 0; t < 3; t++)
+			m.p.code[t] = m.code[t];
+		same = both(&m.p, &with, &without, 10, &s, NULL);
+		r = run(&m.p, &with);
+		same = same && replayed(&m.p, r, 30000, &again);
+		tap_ok(same && (s.asked < s.asked_always / 4) == by_other && again.asked < again.asked_always / 4,
+		       by_other ? "tasks go on where another process has destroyed a lock" :
+				  "where their own has, only replays do");
+		say("destroyed", &s);
+		say("destroyed, replayed", &again);
+		run_free(r);
+	}
+}
+
 /* A replay that has left its trace is on its own: what its task did there is no promise any more. */
 static void diverging(void)
 {
@@ -731,6 +766,7 @@ int main(void)
 	lookers();
 	engine();
 	on_trial();
+	destroyed();
 	diverging();
 	alone();
 	broken_promise(false);

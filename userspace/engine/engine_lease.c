@@ -126,6 +126,33 @@ static bool make_plan(struct engine *e, const struct search_point *p, uint32_t t
 	return plan_runs(e, p, plan, most) || plan->rule.base;
 }
 
+/* A task of the same process does. */
+static bool process_lives(void *ctx, uint32_t task)
+{
+	const struct engine *e = ctx;
+
+	for (uint32_t i = 0; i < e->w->nr_tasks; i++)
+		if (world_lives(&e->w->tasks[i]) && e->w->tasks[i].process == e->w->tasks[task].process)
+			return true;
+	return false;
+}
+
+/*
+ * A use of what was destroyed is misuse, and has to be seen before it is made. What is replayed has none, but perhaps as its
+ * last step: most reaches up to there.
+ */
+static bool may_use_destroyed(struct engine *e, uint64_t *most)
+{
+	uint64_t last = e->r && e->r->nr ? e->r->nr - 1 : 0;
+
+	if (!misuse_after_destroy(e->misuse, process_lives, e))
+		return false;
+	if (!e->r || e->x->diverged || e->x->steps >= last)
+		return true;
+	*most = at_most(*most, last - e->x->steps);
+	return false;
+}
+
 void lease_give(struct engine *e, const struct search_point *p, uint32_t task)
 {
 	struct world_plan plan;
@@ -135,11 +162,11 @@ void lease_give(struct engine *e, const struct search_point *p, uint32_t task)
 	/* what was promised where one task alone could be chosen says nothing of other points */
 	if (!e->leases || e->status.quiet || (e->forced && !e->r))
 		return;
-	/* a task is on trial, or any use of what was destroyed is misuse */
-	if (may_hold(e) || e->on_trial || misuse_after_destroy(e->misuse))
-		return;
 	/* progress is judged where all tasks stand */
 	most = e->pc.steps < PROGRESS_WINDOW ? PROGRESS_WINDOW - 1 - e->pc.steps : 0;
+	/* or a task is on trial */
+	if (may_hold(e) || e->on_trial || may_use_destroyed(e, &most))
+		return;
 	if (!e->r)
 		most = at_most(most, steps_before_starving(e));
 	nr = at_most(search_promise(e->s, p, &until), most);
