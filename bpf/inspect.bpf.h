@@ -12,12 +12,18 @@
 
 #include "syscalls.bpf.h"
 
+#define SPACE_OWN 4
+
 struct space {
 	__u32 nr;
 	__u32 shared;	/* has, or had, memory that other processes may map too */
 	__u32 mates;	/* has, or had, more than one task that runs in it */
 	__u32 handles;	/* has, or had, a handler for a signal */
 	__u64 loader, loader_end;	/* code of the dynamic loader, 0 none */
+	__u32 nr_own;	/* mappings of code that is no library's of the distribution; more than SPACE_OWN: that lies anywhere */
+	struct {
+		__u64 start, end;
+	} own[SPACE_OWN];
 };
 
 struct {
@@ -31,7 +37,7 @@ struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, ZUG_MAX_MODULES);
 	__type(key, struct zug_file_key);
-	__type(value, __u32);	/* module */
+	__type(value, __u32);	/* module, and ZUG_MODULE_OF_SYSTEM */
 } modules SEC(".maps");
 
 struct {
@@ -97,6 +103,8 @@ static __always_inline void mm_add(struct mm_struct *mm, __u32 shared, const str
 		sp.loader = from->loader;
 		sp.loader_end = from->loader_end;
 		sp.handles = from->handles;
+		sp.nr_own = from->nr_own;
+		__builtin_memcpy(sp.own, from->own, sizeof(sp.own));
 	}
 
 	sp.nr = __sync_fetch_and_add(&mm_counter, 1) + 1;
@@ -140,6 +148,19 @@ static __always_inline __u32 mm_number(struct mm_struct *mm)
 static __always_inline bool in_loader(const struct space *sp, __u64 ip)
 {
 	return sp && ip >= sp->loader && ip < sp->loader_end;
+}
+
+/* Code of the program, of a library of its own, or of a file of which nothing is known yet. */
+static __always_inline bool in_own_code(const struct space *sp, __u64 ip)
+{
+	__u32 i;
+
+	if (!sp->nr_own || sp->nr_own > SPACE_OWN)
+		return true;
+	for (i = 0; i < SPACE_OWN; i++)
+		if (i < sp->nr_own && ip >= sp->own[i].start && ip < sp->own[i].end)
+			return true;
+	return false;
 }
 
 /* Something that was looked up in it may not be true any more. */
@@ -226,7 +247,7 @@ static __always_inline void find_site(struct task_struct *p, const struct task_s
 	fk.search = search_of(t);
 	mod = bpf_map_lookup_elem(&modules, &fk);
 	if (mod) {
-		sk.module = *mod;
+		sk.module = *mod & ~ZUG_MODULE_OF_SYSTEM;
 		sk.offset = ip - v.start + (v.pgoff << 12);
 		idx = bpf_map_lookup_elem(&site_index, &sk);
 		if (idx)
@@ -250,7 +271,7 @@ static __always_inline bool find_code(struct task_struct *p, const struct task_s
 	mod = bpf_map_lookup_elem(&modules, &fk);
 	if (!mod)
 		return false;
-	key->module = *mod;
+	key->module = *mod & ~ZUG_MODULE_OF_SYSTEM;
 	key->offset = addr - v.start + (v.pgoff << 12);
 	key->round = round_of(t);
 	return true;
@@ -295,10 +316,10 @@ static __always_inline bool addr_where(struct task_struct *p, const struct space
 	return true;
 }
 
-/* No task but the one that runs in sp can see what becomes of w, not even a handler of its own. */
+/* No task but the one that runs in sp can see what becomes of w; a handler of its own may. */
 static __always_inline bool sees_alone(const struct space *sp, const struct zug_where *w)
 {
-	return sp && !sp->mates && !sp->handles && !w->ino && !w->dev;
+	return sp && !sp->mates && !w->ino && !w->dev;
 }
 
 /*

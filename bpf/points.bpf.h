@@ -291,14 +291,16 @@ static __noinline bool pass_left_out(struct zug_sandbox *s, struct task_state *t
 
 /*
  * What the holder is about to do is left out too where no other task can see it, and it cannot wait there: a single thread that
- * locks, in memory of its process alone. What other processes do meanwhile is the same before and after. place: ZUG_CALLER_*.
+ * locks, in memory of its process alone. What other processes do meanwhile is the same before and after. In a process with a
+ * handler it matters where a signal comes, but not between the locks that a library of the distribution takes for itself:
+ * servers come to thousands of these, when they begin and end. ret: behind the call. place: ZUG_CALLER_*.
  */
 static __always_inline __u32 unseen(struct task_struct *p, struct task_state *t, const struct zug_site *site,
-				    const struct space *sp, __u32 place)
+				    const struct space *sp, __u64 ret, __u32 place)
 {
 	if (place != ZUG_CALLER_IN || !site || site->flags & (ZUG_SITE_WAITS | ZUG_SITE_FROM) || !(t->ev.flags & ZUG_EF_OBJECT) ||
 	    !sees_alone(sp, &t->ev.obj) || (t->ev.flags & ZUG_EF_OBJECT2 && !sees_alone(sp, &t->ev.obj2)) ||
-	    (site->obj_arg && !may_pass(p, t, site)))
+	    (site->obj_arg && !may_pass(p, t, site)) || (sp->handles && (site->flags & ZUG_SITE_CODE || in_own_code(sp, ret))))
 		return place;
 	t->ev.flags |= ZUG_EF_LEFT_OUT;
 	return ZUG_CALLER_LEFT_OUT;
@@ -703,7 +705,7 @@ int BPF_PROG(zug_breakpoint, struct pt_regs *regs)
 			t->ev.flags |= ZUG_EF_OBJECT2;
 		t->last_lock = 0;
 		if (!(t->ev.flags & ZUG_EF_WATCHED))
-			caller = unseen(p, t, site, sp, caller);
+			caller = unseen(p, t, site, sp, ret, caller);
 		if (caller == ZUG_CALLER_LEFT_OUT && !(t->ev.flags & ZUG_EF_WATCHED) && pass_left_out(s, t))
 			return 0;
 		if (caller == ZUG_CALLER_IN && t->ev.flags & ZUG_EF_WATCHED && pass_watched(s, p, t, site))
@@ -727,7 +729,7 @@ int BPF_PROG(zug_breakpoint, struct pt_regs *regs)
 		t->last_lock = lock;
 	}
 	if (!(site && (site->flags & ZUG_SITE_ANY) && any_watch(t)))
-		caller = unseen(p, t, site, sp, caller);
+		caller = unseen(p, t, site, sp, ret, caller);
 	if (caller == ZUG_CALLER_LEFT_OUT && (!site->obj_arg || t->ev.flags & ZUG_EF_OBJECT) && pass_left_out(s, t))
 		return 0;
 	/* what could not be looked up here user space looks up while the task is stopped */

@@ -111,6 +111,56 @@ static __always_inline void note_loader(struct vm_area_struct *vma, struct file 
 	sp->loader_end = vma->vm_end;
 }
 
+#define FOLDERS_DEEP 10
+
+static __always_inline bool is_lib(const char *name)
+{
+	return !__builtin_memcmp(name, "lib", 4) || !__builtin_memcmp(name, "lib64", 6);
+}
+
+/* Below /lib, /lib64, /usr/lib or /usr/lib64, as symfile_of_system() says of a file that user space knows. */
+static __noinline bool lies_in_system(struct file *f)
+{
+	struct dentry *d = BPF_CORE_READ(f, f_path.dentry), *up;
+	char name[8] = {}, within[8] = {};
+	__u32 i;
+
+	bpf_for(i, 0, FOLDERS_DEEP) {
+		up = BPF_CORE_READ(d, d_parent);
+		if (!up)
+			return false;
+		if (up == d)
+			return is_lib(name) || (!__builtin_memcmp(name, "usr", 4) && is_lib(within));
+		__builtin_memcpy(within, name, sizeof(within));
+		__builtin_memset(name, 0, sizeof(name));
+		bpf_probe_read_kernel_str(name, sizeof(name), BPF_CORE_READ(d, d_name.name));
+		d = up;
+	}
+	return false;
+}
+
+/* Code is mapped: it is the program's own if that is no library of the distribution. */
+static __always_inline void note_own(struct vm_area_struct *vma, struct file *f, const struct zug_file_key *key,
+				     const __u32 *module)
+{
+	struct mm_struct *mm = LOOSE(vma)->vm_mm;
+	struct file *exe = BPF_CORE_READ(mm, exe_file);
+	struct space *sp;
+	__u32 nr;
+
+	if ((module ? *module & ZUG_MODULE_OF_SYSTEM : lies_in_system(f)) &&
+	    (BPF_CORE_READ(exe, f_inode, i_ino) != key->ino || BPF_CORE_READ(exe, f_inode, i_sb, s_dev) != key->dev))
+		return;
+	sp = mm_space(mm);
+	if (!sp || sp->nr_own > SPACE_OWN)
+		return;
+	nr = sp->nr_own++;
+	if (nr >= SPACE_OWN)
+		return;
+	sp->own[nr].start = vma->vm_start;
+	sp->own[nr].end = vma->vm_end;
+}
+
 SEC("fentry/uprobe_mmap")
 int BPF_PROG(zug_mmap, struct vm_area_struct *vma)
 {
@@ -137,9 +187,10 @@ int BPF_PROG(zug_mmap, struct vm_area_struct *vma)
 	fk.dev = BPF_CORE_READ(f, f_inode, i_sb, s_dev);
 	fk.search = search_of(t);
 	mod = bpf_map_lookup_elem(&modules, &fk);
+	note_own(vma, f, &fk, mod);
 	event_init(&e, mod ? ZUG_EV_MODULE : ZUG_EV_UNPROBED, p, t);
 	if (mod)
-		e.site = *mod;
+		e.site = *mod & ~ZUG_MODULE_OF_SYSTEM;
 	e.mm = mm_number(LOOSE(vma)->vm_mm);
 	e.arg[0] = vma->vm_start;
 	e.arg[1] = vma->vm_end;

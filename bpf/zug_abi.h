@@ -705,6 +705,8 @@ struct zug_file_key {
 	__u32 dev;		/* kernel encoding */
 	__u32 search;		/* its first sandbox: two searches may use one file */
 };
+/* In the number of a module that such a key leads to: it is a library of the distribution. */
+#define ZUG_MODULE_OF_SYSTEM	(1u << 31)
 
 struct zug_watch {
 	__u64 addr;		/* in the address space of programs started from exe */

@@ -115,7 +115,7 @@ uint32_t kernel_dev(uint64_t st_dev)
 	return major(st_dev) << 20 | minor(st_dev);
 }
 
-int kernel_add_module(struct kernel *k, uint64_t ino, uint64_t st_dev, uint32_t module)
+int kernel_add_module(struct kernel *k, uint64_t ino, uint64_t st_dev, uint32_t module, bool of_system)
 {
 	struct zug_file_key key = { .ino = ino, .dev = kernel_dev(st_dev), .search = k->first_slot };
 	int ret = number_theirs(k, &k->modules, module, &module);
@@ -125,6 +125,8 @@ int kernel_add_module(struct kernel *k, uint64_t ino, uint64_t st_dev, uint32_t 
 	if (!ARRAY_RESERVE(k->files, k->room_files, k->nr_files + 1))
 		return -ENOMEM;
 	k->files[k->nr_files++] = key;
+	if (of_system)
+		module |= ZUG_MODULE_OF_SYSTEM;
 	return bpf_map_update_elem(programs_map(k->programs, "modules"), &key, &module, BPF_ANY) ? -errno : 0;
 }
 
@@ -270,7 +272,7 @@ static bool is_our_module(const struct numbers *modules, int map, const void *ke
 {
 	uint32_t module;
 
-	return !bpf_map_lookup_elem(map, key, &module) && number_is_ours(modules, module);
+	return !bpf_map_lookup_elem(map, key, &module) && number_is_ours(modules, module & ~ZUG_MODULE_OF_SYSTEM);
 }
 
 static bool is_our_site(const struct numbers *modules, int map, const void *key)

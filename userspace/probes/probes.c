@@ -449,7 +449,7 @@ int probes_plant(struct probes *p, uint32_t m, struct found *f, char *err, size_
 		kp[i] = probe_of(p, mod, &f->sites[i], p->nr_sites + i);
 	mod->ino = st.st_ino;
 	mod->dev = st.st_dev;
-	ret = kernel_add_module(p->k, st.st_ino, st.st_dev, m);
+	ret = probes_tell_module(p, m);
 	if (!ret)
 		ret = add_probes(p, m, copy, kp, nr, &bad);
 	free(kp);
@@ -597,7 +597,7 @@ int probes_add_file(struct probes *p, const char *path, bool sync, char *err, si
 		m = p->nr_modules++;
 		p->modules[m] = mod;
 		more = note_used(p, &mod);
-		ret = kernel_add_module(p->k, mod.ino, mod.dev, m);
+		ret = probes_tell_module(p, m);
 		if (ret)
 			return ret;
 	} else if (!sync || p->modules[m].sync_wanted) {
@@ -691,7 +691,7 @@ int probes_replant(struct probes *p, char *err, size_t errlen)
 
 		if (mod->made)
 			continue;
-		ret = kernel_add_module(p->k, mod->ino, mod->dev, m);
+		ret = probes_tell_module(p, m);
 		if (!ret)
 			ret = probes_plant_answers(p, m);
 		for (uint32_t i = 0; i < p->nr_sites; i++)

@@ -213,6 +213,13 @@ static bool is_loader(const char *path)
 	return base && !strncmp(base + 1, "ld-", 3);
 }
 
+int probes_tell_module(struct probes *p, uint32_t m)
+{
+	const struct probe_module *mod = &p->modules[m];
+
+	return kernel_add_module(p->k, mod->ino, mod->dev, m, mod->file && symfile_of_system(mod->file));
+}
+
 int probes_plant_answers(struct probes *p, uint32_t m)
 {
 	struct probe_module *mod = &p->modules[m];
@@ -253,7 +260,7 @@ int probes_find_answers(struct probes *p, uint32_t m, char *err, size_t errlen)
 	if (!ret && !stat(copy, &st)) {
 		mod->ino = st.st_ino;
 		mod->dev = st.st_dev;
-		ret = kernel_add_module(p->k, mod->ino, mod->dev, m);
+		ret = probes_tell_module(p, m);
 	}
 	if (!ret)
 		ret = probes_plant_answers(p, m);

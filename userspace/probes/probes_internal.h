@@ -66,6 +66,8 @@ int found_append(struct found *f, const struct probe_site *s);
 void found_free(struct found *f);
 /* Plants what was found in module m; the sites become p's. The number of new ones, or -errno with a line in err. */
 int probes_plant(struct probes *p, uint32_t m, struct found *f, char *err, size_t errlen);
+/* Tells the kernel side which file the module is. 0 or -errno. */
+int probes_tell_module(struct probes *p, uint32_t m);
 /* Finds what asks the processor in a new module, and has it answered. Their number, or -errno with a line in err. */
 int probes_find_answers(struct probes *p, uint32_t m, char *err, size_t errlen);
 /* Plants what was found, again. 0 or -errno. */
