@@ -67,7 +67,7 @@ static int see_stacks(struct campaign *c, const struct replay *r, struct check_r
  * Makes the schedule: the first whole one of the search, once its points are found. 0, CAMPAIGN_INCOMPLETE,
  * or -errno.
  */
-static int record(struct campaign *c, char *err, size_t errlen)
+static int record(struct campaign *c, struct check_result *res, char *err, size_t errlen)
 {
 	enum campaign_step what = CAMPAIGN_PRIMED;
 	struct execution x = { 0 };
@@ -79,6 +79,12 @@ static int record(struct campaign *c, char *err, size_t errlen)
 		ret = campaign_step(c, &x, &what, err, errlen);
 		if (ret)
 			return ret;
+		if (x.outcome.kind == ZUG_OUTCOME_INTERRUPTED)
+			continue;
+		res->primed++;
+		res->primed_steps = x.steps;
+		res->primed_ns = x.wall_ns;
+		session_say_trying(&c->s, "making the schedule: %lu steps in %.1f s", (unsigned long)x.steps, x.wall_ns / 1e9);
 	}
 	return what != CAMPAIGN_EXECUTED || x.outcome.kind == ZUG_OUTCOME_INTERRUPTED ?
 		       CAMPAIGN_INCOMPLETE :
@@ -92,7 +98,7 @@ static int keep(struct campaign *c, char **path, char *err, size_t errlen)
 }
 
 /* One more execution. 0 when it was interrupted, too: it does not count. */
-static int compare_once(struct campaign *c, const struct replay *first, struct check_result *res,
+static int compare_once(struct campaign *c, const struct replay *first, int times, struct check_result *res,
 			char *err, size_t errlen)
 {
 	struct replay now;
@@ -115,6 +121,8 @@ static int compare_once(struct campaign *c, const struct replay *first, struct c
 	if (res->what == CHECK_SAME) {
 		trace_free(res->other);
 		res->other = NULL;
+		session_say_trying(&c->s, "%d of %d executions, all the same: %lu steps, %.1f s each", res->done, times,
+				   (unsigned long)res->steps, x.wall_ns / 1e9);
 	}
 	return 0;
 }
@@ -130,7 +138,7 @@ static int compare_all(struct campaign *c, const struct replay *first, int times
 	for (res->done = 1; res->done < times && res->what == CHECK_SAME && !ret;) {
 		if (session_interrupted(&c->s))
 			return CAMPAIGN_INCOMPLETE;
-		ret = compare_once(c, first, res, err, errlen);
+		ret = compare_once(c, first, times, res, err, errlen);
 	}
 	if (ret)
 		return ret;
@@ -151,7 +159,7 @@ int check_repeats(struct campaign *c, int times, struct check_result *res, char 
 	*res = (struct check_result){ .since = time(NULL) };
 	c->s.keep_passes = true;
 	c->s.one_by_one = true;
-	ret = record(c, err, errlen);
+	ret = record(c, res, err, errlen);
 	if (ret)
 		return ret;
 	res->first = trace_open(c->s.paths.current, err, errlen);

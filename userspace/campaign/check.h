@@ -11,6 +11,8 @@ struct check_result {
 	int done;			/* executions; the last one differs, unless none does */
 	int64_t since;			/* CLOCK_REALTIME, s, when it began */
 	uint64_t steps;			/* of the first */
+	int primed;			/* executions before it that looked for points */
+	uint64_t primed_steps, primed_ns;	/* of the last of these */
 	uint64_t at;			/* CHECK_STEPS: the first step that differs */
 	struct trace *first, *other;	/* other: NULL when none differs */
 	char *path_first, *path_other;	/* kept, unless none differs */

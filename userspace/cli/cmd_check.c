@@ -159,7 +159,14 @@ static int check(struct kernel *k, const struct campaign_options *o, int times, 
 		return ret;
 	ret = campaign_text_error(&text, check_repeats(c, times, &res, line, sizeof(line)), line);
 	campaign_free(c);
-	if (ret == ZUG_EXIT_INCOMPLETE) {
+	campaign_text_clear(&text);
+	if (ret == ZUG_EXIT_INCOMPLETE && !res.done) {
+		fprintf(out, "interrupted before there was anything to compare");
+		if (res.primed)
+			fprintf(out, ": the last of %d executions that looked for points took %.1f s, and made %lu steps",
+				res.primed, res.primed_ns / 1e9, (unsigned long)res.primed_steps);
+		fputs("\n", out);
+	} else if (ret == ZUG_EXIT_INCOMPLETE) {
 		fprintf(out, "interrupted: %d executions were the same: %lu steps\n", res.done,
 			(unsigned long)res.steps);
 		say_failure(out, &res);
