@@ -6,11 +6,13 @@
 #include <cmocka.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include "compiled.h"
+#include "symbols/sym_internal.h"
 
 /* Static programs: which code is the C library's. */
 static const char library_source[] =
@@ -857,6 +859,57 @@ static void demangling(void **state)
 	}
 }
 
+/* What a name is looked for by, before all names are demangled: it is in the mangled one, too. */
+static bool has_its_part(const char *mangled, const char *pattern)
+{
+	const char *part = NULL;
+	size_t len = sym_literal_part(pattern, &part);
+
+	if (len && !memmem(mangled, strlen(mangled), part, len)) {
+		print_message("%s: '%s' has '%.*s'\n", mangled, pattern, (int)len, part);
+		return false;
+	}
+	return len;
+}
+
+static int compare_part(const struct symdef *d, void *arg)
+{
+	const char *part, *name = d->demangled ? d->demangled : d->name;
+	char *brief = sym_short_name(name);
+	size_t *nr = arg;
+
+	assert_non_null(brief);
+	nr[0]++;
+	nr[1] += has_its_part(d->name, brief);
+	nr[2] += !!sym_literal_part(brief, &part);
+	free(brief);
+	return 0;
+}
+
+static void parts_of_mangled_names(void **state)
+{
+	char path[PATH_MAX];
+	size_t nr[3] = { 0 };
+	const char *part;
+	FILE *p = popen("${CXX:-c++} -print-file-name=libstdc++.so.6", "re");
+
+	(void)state;
+	assert_non_null(p);
+	assert_non_null(fgets(path, sizeof(path), p));
+	path[strcspn(path, "\n")] = '\0';
+	pclose(p);
+	symfile_find(compiled_open(path), "*", compare_part, nr);
+	assert_true(nr[0] > 3000 && nr[1] > 500);
+	assert_int_equal(nr[1], nr[2]);
+	assert_true(has_its_part("_ZN18InterpreterRuntime12monitorenterEP10JavaThread", "InterpreterRuntime::monitor*"));
+	assert_true(has_its_part("_ZNSs6appendEPKc", "std::string::append"));
+	assert_true(has_its_part("_RNvNtNtCsfEOYDRpO4Ta_11miniz_oxide7inflate4core8transfer", "miniz_oxide::*::transfer"));
+	assert_int_equal(sym_literal_part("bank::twice<int>", &part), 0);
+	assert_int_equal(sym_literal_part("main.(*account).get", &part), 0);
+	assert_int_equal(sym_literal_part("std::operator==", &part), 0);
+	assert_int_equal(sym_literal_part("*", &part), 0);
+}
+
 static void brief_names(void **state)
 {
 	static const char *const pairs[][2] = {
@@ -939,6 +992,7 @@ int main(void)
 		cmocka_unit_test(imports),
 		cmocka_unit_test(bad_files),
 		cmocka_unit_test(demangling),
+		cmocka_unit_test(parts_of_mangled_names),
 		cmocka_unit_test(brief_names),
 		cmocka_unit_test(files_of_libraries),
 	};

@@ -101,6 +101,8 @@ static int refuse_unknown(struct named *p, char *err, size_t errlen)
 		if (!p->found[i]) {
 			int ret = look(p, p->places[i], err, errlen);
 
+			if (!ret)
+				probes_say_unknown(p->s->probes, p->from, p->places[i], err, errlen);
 			if (ret <= 0)
 				return ret == -ENOMEM ? ret : -EINVAL;
 			p->found[i] = true;

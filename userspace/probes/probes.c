@@ -926,9 +926,10 @@ static int add_named(struct probes *p, const char *spec, const char *cwd, bool s
 			 "(LOCK prefix, syscall, fence): take the one after it", option, spec, refused, refused_in);
 		return -EOPNOTSUPP;
 	}
-	if (!total)
-		say_nearest(p, option, what, err, errlen);
-	return !total && only >= 0 ? -ENXIO : total;
+	if (total || only < 0)
+		return total;
+	say_nearest(p, option, what, err, errlen);
+	return -ENXIO;
 }
 
 int probes_add_point(struct probes *p, const char *spec, const char *cwd, bool sync, char *err,
@@ -941,6 +942,11 @@ int probes_add_from(struct probes *p, const char *spec, const char *cwd, bool sy
 {
 	*again = false;
 	return add_named(p, spec, cwd, sync, again, err, errlen);
+}
+
+void probes_say_unknown(struct probes *p, bool from, const char *spec, char *err, size_t errlen)
+{
+	say_nearest(p, from ? "--from" : "--point", spec, err, errlen);
 }
 
 void probes_tells(struct probes *p, uint32_t module)

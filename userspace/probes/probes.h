@@ -99,8 +99,8 @@ int probes_use_all(struct probes *p, char *err, size_t errlen);
 /*
  * --point: SYMBOL, a glob, FILE:LINE or BINARY:SYMBOL+OFF, looked for in the modules
  * there are (BINARY: that file, from cwd, which becomes a module with 'sync' if it is none). Number
- * of sites; 0 or less with a line in err, which names the nearest symbol; -EOPNOTSUPP: the place is
- * there, but cannot be probed; -ENXIO: it is not in the BINARY, which is known.
+ * of sites; less than 0 with a line in err; -EOPNOTSUPP: the place is there, but cannot be probed; -ENXIO: it is not in the
+ * BINARY, which is known. 0: in none of the modules so far.
  */
 int probes_add_point(struct probes *p, const char *spec, const char *cwd, bool sync, char *err,
 		     size_t errlen);
@@ -109,6 +109,8 @@ int probes_add_point(struct probes *p, const char *spec, const char *cwd, bool s
  * probes_replant() on; *again: there is one.
  */
 int probes_add_from(struct probes *p, const char *spec, const char *cwd, bool sync, bool *again, char *err, size_t errlen);
+/* A line about such a place that is in none of the modules: it names the nearest symbol, which in large files takes seconds. */
+void probes_say_unknown(struct probes *p, bool from, const char *spec, char *err, size_t errlen);
 
 /* The catalogue of a module, made or read from the cache when first asked for. NULL with a line in err. */
 struct code *probes_code(struct probes *p, uint32_t module, char *err, size_t errlen);

@@ -256,6 +256,10 @@ bool sym_find_member(Dwarf_Die *type, const char *name, Dwarf_Die *member, uint6
 
 /* sym_names.c: the demangled name without its argument list, return type and Rust hash; malloc'd. */
 char *sym_short_name(const char *demangled);
+/*
+ * A part of the pattern that is in each mangled name which the pattern means, as it is: its length; 0: none is known.
+ */
+size_t sym_literal_part(const char *pattern, const char **part);
 /* True when symfile_find() takes pattern for that name, which is demangled. */
 bool sym_name_matches(const char *pattern, const char *name);
 

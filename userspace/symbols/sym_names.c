@@ -236,30 +236,46 @@ bool sym_name_matches(const char *pattern, const char *name)
 	return matches(pattern, is_glob(pattern), name, name);
 }
 
-/*
- * What is in each mangled name that the pattern may mean: its last name, unless that is an operator, has arguments, or may be
- * abbreviated as a constructor of std. To demangle all names of a large program takes seconds. NULL: nothing is known.
- */
-static const char *spelled(const char *pattern)
+/* Words that manglers write otherwise: abbreviations of C++ for its library. */
+static bool is_abbreviated(const char *word, size_t len)
 {
-	const char *last = pattern;
+	static const char *const words[] = { "std", "allocator", "basic_string", "string", "char_traits", "basic_istream", "istream",
+					     "basic_ostream", "ostream", "basic_iostream", "iostream", "decltype" };
 
-	if (!strncmp(pattern, "std::", 5))
-		return NULL;
-	for (const char *p = pattern; (p = strstr(p, "::")); p += 2)
-		last = p + 2;
-	for (const char *p = last; *p; p++)
-		if (!isalnum((unsigned char)*p) && *p != '_')
-			return NULL;
-	return *last ? last : NULL;
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (strlen(words[i]) == len && !memcmp(words[i], word, len))
+			return true;
+	return !len || !strncmp(word, "operator", 8);
+}
+
+size_t sym_literal_part(const char *pattern, const char **part)
+{
+	size_t best = 0, len;
+
+	/* types, arguments and what compilers name stand otherwise in a mangled name, or in another place */
+	for (const char *p = pattern; *p; p++)
+		if ((unsigned char)*p >= 0x80 || (!isalnum((unsigned char)*p) && !strchr("_:*?", *p)))
+			return 0;
+	for (const char *word = pattern; *word; word += len + strspn(word + len, ":")) {
+		len = strcspn(word, ":");
+		if (!memchr(word, '*', len) && !memchr(word, '?', len) && !is_abbreviated(word, len) && len > best) {
+			best = len;
+			*part = word;
+		}
+	}
+	return best;
 }
 
 int symfile_find(struct symfile *f, const char *pattern,
 		 int (*fn)(const struct symdef *d, void *arg), void *arg)
 {
-	bool glob = is_glob(pattern);
-	const char *part = glob ? NULL : spelled(pattern);
+	bool glob = is_glob(pattern), cxx = glob || strpbrk(pattern, ":<( ");
+	const char *part = NULL;
+	/* to demangle all names of a large library takes seconds */
+	size_t len = cxx ? sym_literal_part(pattern, &part) : strlen(pattern);
 	int nr = 0;
+
+	part = cxx ? part : pattern;
 
 	sym_read_symbols(f);
 	for (size_t i = 0; i < f->nr_syms; i++) {
@@ -270,7 +286,7 @@ int symfile_find(struct symfile *f, const char *pattern,
 
 		if (s->type == STT_TLS)
 			continue;
-		if (s->name[0] == '_' && (!part || strstr(s->name, part)))
+		if (s->name[0] == '_' && (!len || memmem(s->name, strlen(s->name), part, len)))
 			demangled = symbols_demangle(s->name);
 		if (matches(pattern, glob, s->name, demangled)) {
 			d = (struct symdef){
