@@ -4,7 +4,8 @@
  *
  * Zeller, Hildebrandt: Simplifying and isolating failure-inducing input (2002)
  * on the list of differences from the base scheduler, which is what Hermit does
- * with its preemptions. Failures are not monotone in these, so after the chunks
+ * with its preemptions. Those go first, together, during which nothing happened
+ * that the preempted task touches. Failures are not monotone in these, so after the chunks
  * each single one is tried until none can go (of a livelock, those within its
  * loop go together, before all others); then each preemption is moved
  * later as long as it fails: where that stops, the next step of the preempted
@@ -32,7 +33,7 @@ struct record {
 /* So many preemptions elsewhere are tried, each alone, where more than one is left. */
 #define OTHERS_MAX	64
 
-enum phase { FOLLOW, LOOP, CHUNKS, SINGLES, REORDER, LATER, ELSEWHERE, DONE };
+enum phase { FOLLOW, LOOP, NEEDLESS, CHUNKS, SINGLES, REORDER, LATER, ELSEWHERE, DONE };
 
 struct minimize {
 	struct around a;		/* its order: of the trial in REORDER */
@@ -157,6 +158,41 @@ static bool try_reordered(struct minimize *m)
 	}
 }
 
+/* What others did while the task was preempted there concerns nothing that it did when it went on. */
+static bool is_needless(const struct schedule *r, const struct difference *d)
+{
+	size_t on = d->step, end;
+
+	if (!d->preemption)
+		return false;
+	while (on < r->nr && r->tasks[on] != d->task)
+		on++;
+	end = block_end(r, on);
+	for (size_t i = d->step; i < on; i++) {
+		struct access x = access_of(&r->labels[i]);
+
+		for (size_t k = on; k < end; k++) {
+			struct access y = access_of(&r->labels[k]);
+
+			if (access_dependent(&x, &y))
+				return false;
+		}
+	}
+	return on > d->step && on < r->nr;
+}
+
+/* All preemptions that look needless go at once, which is one execution instead of many. False: none does. */
+static bool try_without_needless(struct minimize *m)
+{
+	const struct schedule *s = &m->best.s;
+
+	m->nr_trial = 0;
+	for (size_t i = 0; i < s->nr_diffs; i++)
+		if (!is_needless(s, &s->diffs[i]))
+			m->trial[m->nr_trial++] = s->diffs[i];
+	return m->nr_trial < s->nr_diffs;
+}
+
 /* Set up the next trial; false when the phase is over. */
 static bool next_of_phase(struct minimize *m)
 {
@@ -170,6 +206,8 @@ static bool next_of_phase(struct minimize *m)
 			return false;
 		try_without(m, m->at, nr);
 		return true;
+	case NEEDLESS:
+		return !m->at && try_without_needless(m);
 	case CHUNKS:
 		for (; m->chunk > 1; m->chunk /= 2, m->at = 0) {
 			if (m->at >= nr)
@@ -381,8 +419,17 @@ static void end(void *state, const struct search_end *e)
 		if (fails && simpler(m))
 			m->a.error = accept(m);
 		set_chunk(m);
-		m->phase = CHUNKS;
+		m->phase = NEEDLESS;
 		m->at = 0;
+		return;
+	case NEEDLESS:
+		m->at = 1;
+		if (fails && simpler(m)) {
+			m->a.error = accept(m);
+			/* others may look so now */
+			m->at = 0;
+		}
+		set_chunk(m);
 		return;
 	case CHUNKS:
 	case SINGLES:
