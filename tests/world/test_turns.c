@@ -265,6 +265,16 @@ static void ends(void)
 	check(is_outcome(r, ZUG_OUTCOME_MATCH, "error output: it went wrong"), r,
 	      "output that matches is a failure");
 	run_free(r);
+	r = run(&prints, &(struct how){ .o.rules.uncaught = "went " });
+	check(is_outcome(r, ZUG_OUTCOME_MATCH, "error output: it went wrong"), r,
+	      "what a runtime says of a thread's exception is a failure, though the program succeeds");
+	run_free(r);
+	regfree(&re);
+	if (regcomp(&re, "another", REG_EXTENDED))
+		abort();
+	r = run(&prints, &(struct how){ .o.rules = { .uncaught = "went ", .match = &re } });
+	check(is_outcome(r, ZUG_OUTCOME_PASS, NULL), r, "the user's words take the place of the runtime's");
+	run_free(r);
 	regfree(&re);
 }
 

@@ -61,7 +61,7 @@ static const struct language_runtime known[] = {
 	{ .name = "python", .defines = "Py_BytesMain", .program = "python*", .library = "../lib/*/libpython3*.so.*",
 	  .from_calls = python_calls, .beginning = "the first task that it makes" },
 	{ .name = "java", .defines = "JNI_CreateJavaVM", .program = "java", .library = "../lib/server/libjvm.so",
-	  .from = java_from, .beginning = "the main method", .sources = ".java", .rechecks = "ObjectMonitor::EnterI",
+	  .from = java_from, .beginning = "the main method", .sources = ".java", .rechecks = "ObjectMonitor::EnterI", .uncaught = "Exception in thread \"",
 	  .points = java_points, .syscalls = ZUG_SYS_FILE | ZUG_SYS_IPC,
 	  .kinds = "syscall:file,syscall:ipc", .usual = true, .flags = java_flags },
 	{ .name = "node", .defines = "napi_create_function", .program = "node*", .library = "../lib/*/libnode.so.*", .from = node_from,

@@ -22,6 +22,7 @@ struct language_runtime {
 	const char *beginning;		/* the same in words */
 	const char *sources;		/* how names of the sources end in its stacks; NULL: they have none */
 	const char *rechecks;		/* the function in which its tasks wait for a lock, and look at it again at times; NULL: none */
+	const char *uncaught;		/* with this the runtime tells that an exception has ended a thread; NULL: that fails anyway */
 	char **points;			/* the functions of the runtime that are the program's points; NULL: all points are */
 	uint32_t syscalls;		/* and these system calls, ZUG_SYS_*, as --points has them */
 	const char *kinds;		/* the same in words */

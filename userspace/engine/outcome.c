@@ -343,7 +343,8 @@ void outcome_judge(struct outcome *o, int status, const struct outcome_rules *ru
 		"corrupted ", NULL };
 	static const char what[] = "  what():  ";
 	/* the languages that end so, and print a stack after it */
-	static const char *const panic_words[] = { "panicked at ", "fatal error: ", "panic: ", NULL };
+	static const char *const panic_words[] = { "panicked at ", "fatal error: ", "panic: ", "Exception in thread \"", NULL };
+	const char *const uncaught[] = { rules->uncaught, NULL };
 	char *out = NULL, *out_tail = NULL, *err = NULL, *err_tail = NULL;
 	const char *text, *line, *next;
 
@@ -404,6 +405,12 @@ void outcome_judge(struct outcome *o, int status, const struct outcome_rules *ru
 			strncat(o->message, " ", sizeof(o->message) - strlen(o->message) - 1);
 			copy_line(o->message + strlen(o->message), sizeof(o->message) - strlen(o->message), next + 1);
 		}
+	} else if (rules->uncaught && !rules->match && err && (line_with(err, uncaught) || line_with(text, uncaught))) {
+		o->kind = ZUG_OUTCOME_MATCH;
+		line = line_with(err, uncaught);
+		snprintf(o->message, sizeof(o->message), "error output: ");
+		copy_line(o->message + strlen(o->message), sizeof(o->message) - strlen(o->message),
+			  line ? line : line_with(text, uncaught));
 	} else {
 		o->kind = ZUG_OUTCOME_PASS;
 	}
