@@ -335,7 +335,7 @@ static __always_inline __u64 operand(struct task_state *t, const struct zug_site
 	return addr;
 }
 
-/* What the interpreter executes that stands at that site. 0: it cannot be read. */
+/* What the interpreter executes that stands at that site, or its operation is about. 0: it cannot be read. */
 static __noinline __u64 executed(const struct zug_site *site, __u64 addr)
 {
 	__u32 i;
@@ -656,12 +656,16 @@ int BPF_PROG(zug_breakpoint, struct pt_regs *regs)
 		if (caller == ZUG_CALLER_LEFT_OUT ||
 		    (caller == ZUG_CALLER_IN && site->limit && (hits = hits_of(t, idx)) && used_up(s, site, hits)))
 			return 0;
+		if (caller != ZUG_CALLER_IN && site->flags & ZUG_SITE_ALONE && !scx_bpf_dsq_nr_queued(ZUG_DSQ(t->slot)))
+			return 0;
 		if (caller != ZUG_CALLER_IN)
 			t->ev.flags |= ZUG_EF_EXECUTES;
 		t->last_lock = 0;
 		stop(s, t, site, caller != ZUG_CALLER_IN);
 		return 0;
 	}
+	if (site && zug_site_leads(site))
+		t->ev.arg[1] = executed(site, operand(t, site, regs, ip));
 	caller = left_out(t, site, ip, ret, stack, regs->bp);
 	if (caller == ZUG_CALLER_LEFT_OUT) {
 		t->ev.flags |= ZUG_EF_LEFT_OUT;

@@ -13,7 +13,7 @@
 #endif
 #include "zug_note.h"
 
-#define ZUG_ABI_VERSION		32
+#define ZUG_ABI_VERSION		33
 #define ZUG_MAX_SANDBOXES	256	/* a power of two */
 #define ZUG_MAX_TASKS		32768	/* of all sandboxes together */
 /* The kernel's watchdog looks every 15 s, and strikes when a task has waited for 30 s. */
@@ -602,7 +602,7 @@ struct zug_site {
 	__u32 access;		/* ZUG_ACCESS_* of its operation; its objects are those of the event */
 	__u32 within;		/* the operand lies so many bytes behind the begin of another object, which counts as well; 0: of none */
 	/*
-	 * ZUG_SITE_EXECUTES: from the operand on, where the address of the next one lies, behind each; 0: no more.
+	 * ZUG_SITE_EXECUTES, zug_site_leads(): from the operand on, where the address of the next one lies, behind each; 0: no more.
 	 * ZUG_SITE_PIECES: [0], if not 0, is where in the operand the address of the pieces lies, and behind that their number.
 	 */
 	__s16 path[ZUG_SITE_PATH];
@@ -635,6 +635,7 @@ struct zug_hits {
  * of path, says whether that is a stop: as callers do (struct zug_caller_key), but for what is left out, which is no point.
  */
 #define ZUG_SITE_EXECUTES (1u << 15)
+#define ZUG_SITE_ALONE	(1u << 23)	/* with ZUG_SITE_EXECUTES: of what is not known yet nothing is asked where no other could run */
 #define ZUG_SITE_NESTS	(1u << 28)	/* a primitive of a library that stops at its own calls, but not at those that this one makes */
 #define ZUG_SITE_CASES	(1u << 30)	/* a select of Go's: the operand is its list of cases, the objects (arg[0] and [1]) are its channels */
 /*
@@ -649,6 +650,11 @@ struct zug_hits {
 #define ZUG_SITE_SIZE(flags) ((flags) >> 16 & 127)
 #define ZUG_SITE_LEN(flags) ((flags) >> 24 & 15)
 #define ZUG_SITE_SHAPE(size, len) ((__u32)(size) << 16 | (__u32)(len) << 24)
+/* A function, of which arg[1] is what path leads to from the operand (base and disp), as it is at that moment: no flag is left. */
+static inline int zug_site_leads(const struct zug_site *s)
+{
+	return s->path[0] && !(s->flags & (ZUG_SITE_EXECUTES | ZUG_SITE_PIECES));
+}
 
 /*
  * The cookie of a probe. The kernel takes probes out a little after they were given up, and what a probe of an earlier round

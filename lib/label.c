@@ -153,6 +153,13 @@ static const struct op_info {
 	[ZUG_OP_CHMOD]		= { "chmod", W },
 	[ZUG_OP_GO_READY]	= { "go-ready", W | R | A },
 	[ZUG_OP_GO_ON]		= { "go-on", W | A },
+	[ZUG_OP_MONITOR_ENTER]	= { "monitor-enter", W | A },
+	[ZUG_OP_MONITOR_WAIT]	= { "monitor-wait", W | R | A },
+	[ZUG_OP_MONITOR_NOTIFY]	= { "monitor-notify", W | R },
+	[ZUG_OP_PARK]		= { "park", W | A },
+	[ZUG_OP_UNPARK]		= { "unpark", W | R },
+	[ZUG_OP_FIELD_READ]	= { "field-read", 0 },
+	[ZUG_OP_FIELD_WRITE]	= { "field-write", W },
 };
 
 #undef W

@@ -152,6 +152,14 @@ enum zug_op {
 	/* Go's scheduler; object: the goroutine. No decisions, but what a task does for one comes after what others did for it */
 	ZUG_OP_GO_READY,	/* it was made or woken; or it gives way, waits or ends */
 	ZUG_OP_GO_ON,		/* it is executed */
+	/* Java's; object: what is entered, waited for, unparked, or the field */
+	ZUG_OP_MONITOR_ENTER,
+	ZUG_OP_MONITOR_WAIT,
+	ZUG_OP_MONITOR_NOTIFY,
+	ZUG_OP_PARK,
+	ZUG_OP_UNPARK,
+	ZUG_OP_FIELD_READ,	/* of what refers to something else: what that is may be changed by what follows */
+	ZUG_OP_FIELD_WRITE,
 	ZUG_OP_NR,		/* one more than the highest number */
 };
 

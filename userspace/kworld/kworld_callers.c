@@ -14,6 +14,10 @@
 #include "lib/base/remote.h"
 
 #define WINDOW 2048
+/* So often is it asked in one execution who calls a method of the language's data. */
+#define ASKED_MOST 3
+/* So many frames say it. */
+#define ASKED_FRAMES 12
 
 struct stack {
 	int pid;
@@ -256,6 +260,19 @@ static void want_fields(const struct probe_module *m, const struct probe_site *s
 	}
 }
 
+/*
+ * A method of the language's lists and maps accesses a field: for the program, if that calls it. *final: this is said of the
+ * method from now on. The machine uses them itself to load and link, by many calls.
+ */
+static bool accesses_for_program(struct kworld *k, const struct zug_event *e, const struct trace_frame *frames, int nr, bool *final)
+{
+	uint32_t *times = id_map_add(&k->callers.undecided, e->arg[0] ^ (uint64_t)e->mm << 48, 0, NULL);
+	bool own = symbols_accesses_by(frames, nr);
+
+	*final = own || !times || ++*times >= ASKED_MOST;
+	return own;
+}
+
 bool kworld_executes_own(struct kworld *k, const struct world_task *t, const struct zug_event *e)
 {
 	const struct probe_site *s = probes_site(k->o.probes, e->site);
@@ -263,7 +280,7 @@ bool kworld_executes_own(struct kworld *k, const struct world_task *t, const str
 	enum probes_verdict here = PROBES_NEITHER, interpreted;
 	struct trace_frame frames[64];
 	uint64_t bias, regs[18];
-	bool own;
+	bool own, final = true;
 	int nr;
 
 	if (!m || places_bias(k->o.places, t->process, s->module, &bias) || kworld_registers(&k->w, t, regs))
@@ -276,12 +293,16 @@ bool kworld_executes_own(struct kworld *k, const struct world_task *t, const str
 	nr = symbols_interpreted_by(k->o.symbols, m->file, bias, t->pid, regs[17], frames,
 				    s->fields && !probes_has_scope(k->o.probes) ? 1 : 64);
 	own = nr > 0 && (s->fields ? symbols_accesses(frames, nr) : symbols_own_frame(frames, nr) == 0);
+	if (nr > 0 && !own && s->fields && symbols_may_access(frames)) {
+		nr = symbols_interpreted_by(k->o.symbols, m->file, bias, t->pid, regs[17], frames, ASKED_FRAMES);
+		own = accesses_for_program(k, e, frames, nr, &final);
+	}
 	if (own && probes_has_scope(k->o.probes)) {
 		here = probes_judge(k->o.probes, s->module, s->offset);
 		interpreted = probes_judge_interpreted(k->o.probes, frames, nr);
 		own = !probes_judged_out(k->o.probes, here, PROBES_NEITHER, interpreted);
 	}
-	if (e->arg[0])
+	if (e->arg[0] && final)
 		kernel_tell_caller(k->o.kernel, e->mm, e->arg[0], &(struct zug_caller){
 			.what = own ? ZUG_CALLER_IN : ZUG_CALLER_LEFT_OUT });
 	return own;
@@ -316,19 +337,27 @@ bool kworld_has_interpreter(struct kworld *k, uint32_t process)
  * The task, which stands still, starts a thread or waits for one by the language's library. Who is preempted in there, with that
  * library's own locks, could as well be before it or behind it.
  */
-static bool begins_thread(struct kworld *k, const struct world_task *t)
+static bool begins_thread_by(struct kworld *k, const struct world_task *t, unsigned int module)
 {
+	struct symfile *f = probes_module(k->o.probes, module)->file;
 	struct trace_frame frames[64];
-	uint64_t begin, size, bias, regs[18];
-	unsigned int m = 0;
-	struct symfile *f;
+	uint64_t bias, regs[18];
 
-	while (next_interpreter(k, t->process, &m, &begin, &size)) {
-		f = probes_module(k->o.probes, m - 1)->file;
-		if (!places_bias(k->o.places, t->process, m - 1, &bias) && !kworld_registers(&k->w, t, regs) &&
-		    symbols_begins_thread(frames, symbols_interpreted_by(k->o.symbols, f, bias, t->pid, regs[17], frames, 64)))
+	return !places_bias(k->o.places, t->process, module, &bias) && !kworld_registers(&k->w, t, regs) &&
+	       symbols_begins_thread(frames, symbols_interpreted_by(k->o.symbols, f, bias, t->pid, regs[17], frames, 64));
+}
+
+/* s: what it stands at; NULL: that is not known. */
+static bool begins_thread(struct kworld *k, const struct world_task *t, const struct probe_site *s)
+{
+	uint64_t begin, size;
+	unsigned int m = 0;
+
+	if (s && s->java)
+		return k->o.leave_interpreter && !s->executes && begins_thread_by(k, t, s->module);
+	while (next_interpreter(k, t->process, &m, &begin, &size))
+		if (begins_thread_by(k, t, m - 1))
 			return true;
-	}
 	return false;
 }
 
@@ -359,7 +388,7 @@ void kworld_scope_point(struct kworld *k, struct world_task *t, const struct zug
 	else
 		k->kt[t->task].asked_for_turn = false;
 	if (!out && t->state == TASK_PARKED && !(e->flags & ZUG_EF_LEASED))
-		out = begins_thread(k, t);
+		out = begins_thread(k, t, probes_site(k->o.probes, e->site));
 	if (out)
 		t->label.flags |= ZUG_L_LEFT_OUT;
 }
@@ -397,21 +426,47 @@ static bool is_of_go(struct kworld *k, const struct world_task *t, const struct 
 	       !strncmp(frame.function, "runtime.", 8);
 }
 
-/* A thread of a runtime reads a file that the kernel makes up: how much memory there is, where its stack lies. */
-static bool asks_machine(struct kworld *k, const struct world_task *t)
+/* The name of the file that a system call opens, reads, closes or looks at; NULL: of none. */
+static const char *file_of_call(struct kworld *k, const struct world_task *t)
 {
 	const struct place_object *o;
 
-	if (!k->o.leave_machine)
-		return false;
 	switch (t->label.op) {
 	case ZUG_OP_OPEN: case ZUG_OP_READ: case ZUG_OP_STAT: case ZUG_OP_CLOSE:
-		break;
+		o = places_find_object(k->o.places, t->label.object);
+		return o ? o->name : NULL;
 	default:
-		return false;
+		return NULL;
 	}
-	o = places_find_object(k->o.places, t->label.object);
-	return o && o->name && (!strncmp(o->name, "/proc/", 6) || !strncmp(o->name, "/sys/", 5));
+}
+
+/* A thread of a runtime reads a file that the kernel makes up: how much memory there is, where its stack lies. */
+static bool asks_machine(struct kworld *k, const struct world_task *t)
+{
+	const char *name = k->o.leave_machine ? file_of_call(k, t) : NULL;
+
+	return name && (!strncmp(name, "/proc/", 6) || !strncmp(name, "/sys/", 5));
+}
+
+/* A system call with which Java's machine reads classes, where it comes to the first use of one. */
+static bool loads_classes(struct kworld *k, const struct world_task *t)
+{
+	static const char *const ends[] = { ".class", ".jar", "/lib/modules" };
+	const char *name = k->o.leave_interpreter ? file_of_call(k, t) : NULL;
+	size_t n = name ? strlen(name) : 0;
+	uint64_t bias;
+
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+		if (n <= strlen(ends[i]) || strcmp(name + n - strlen(ends[i]), ends[i]))
+			continue;
+		for (unsigned int m = 0; m < probes_nr_modules(k->o.probes); m++) {
+			struct symfile *f = probes_module(k->o.probes, m)->file;
+
+			if (f && symfile_is_java(f) && !places_bias(k->o.places, t->process, m, &bias))
+				return true;
+		}
+	}
+	return false;
 }
 
 void kworld_scope_call(struct kworld *k, struct world_task *t, const struct zug_event *e)
@@ -420,7 +475,7 @@ void kworld_scope_call(struct kworld *k, struct world_task *t, const struct zug_
 	uint64_t site;
 
 	k->kt[t->task].asked_for_turn = false;
-	if (is_of_go(k, t, e) || asks_machine(k, t))
+	if (is_of_go(k, t, e) || asks_machine(k, t) || loads_classes(k, t))
 		t->label.flags |= ZUG_L_LEFT_OUT;
 	if (!probes_has_scope(k->o.probes))
 		return;
@@ -434,5 +489,6 @@ void kworld_callers_free(struct caller_steps *c)
 {
 	id_map_free(&c->index);
 	id_map_free(&c->judged);
+	id_map_free(&c->undecided);
 	free(c->steps);
 }

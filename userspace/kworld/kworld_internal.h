@@ -36,6 +36,7 @@ struct caller_steps {
 	struct caller_step *steps;
 	size_t room;
 	struct id_map judged;	/* enum probes_verdict, by site */
+	struct id_map undecided;	/* how often it was asked for this method of the language's data, in this execution */
 };
 
 /* The folder that is / for the test's tasks, kept open (kworld_labels.c). */

@@ -31,6 +31,12 @@
 /* The kernel may have started a timer so long before user space saw the wait. */
 #define TIMER_EARLY_NS (100 * 1000000ull)
 
+/*
+ * A time-out of a runtime's task is over where the program's wait: points that pass alone have an eye on it only after so long,
+ * for a loop that waits for such a task.
+ */
+#define RUNTIME_WAITS_NS (1000 * 1000000ull)
+
 bool kworld_virtual(struct kworld *k)
 {
 	return kworld_state(k)->setup.virtual_time;
@@ -47,7 +53,7 @@ void kworld_set_alarm(struct kworld *k)
 {
 	/* a time-out that may expire at any decision makes every point one: a timer may be set before the next grant */
 	bool any = k->o.explore_timeouts;
-	uint64_t alarm;
+	uint64_t alarm, deadline;
 
 	if (!kworld_virtual(k))
 		return;
@@ -63,10 +69,11 @@ void kworld_set_alarm(struct kworld *k)
 			k->timed.list[i] = k->timed.list[--k->timed.nr];
 			continue;
 		}
+		deadline = t->deadline + (world_of_runtime(&k->w, n) ? RUNTIME_WAITS_NS : 0);
 		if (t->any_time && !kworld_state(k)->quiet)
 			any = true;
-		else if (!alarm || t->deadline < alarm)
-			alarm = t->deadline;
+		else if (!alarm || deadline < alarm)
+			alarm = deadline;
 		i++;
 	}
 	k->run.turn.alarm = alarm;

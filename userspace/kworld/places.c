@@ -41,6 +41,7 @@ struct named {
 	unsigned int op;
 	bool memory;		/* it lies there */
 	bool file;		/* a path may lead to it */
+	uint64_t called;	/* of the name that places_call() gave it; 0: none */
 };
 
 struct place_pid {
@@ -483,6 +484,12 @@ static const char *kind_of_op(unsigned int op)
 		return "atomic";
 	case ZUG_OP_FUTEX_WAIT: case ZUG_OP_FUTEX_WAKE:
 		return "futex";
+	case ZUG_OP_MONITOR_ENTER: case ZUG_OP_MONITOR_WAIT: case ZUG_OP_MONITOR_NOTIFY:
+		return "monitor";
+	case ZUG_OP_PARK: case ZUG_OP_UNPARK:
+		return "thread";
+	case ZUG_OP_FIELD_READ: case ZUG_OP_FIELD_WRITE:
+		return "field";
 	default:
 		return "object";
 	}
@@ -631,6 +638,35 @@ uint64_t places_object(struct places *p, uint32_t process, uint32_t task, int pi
 	if (id && fd >= 0 && w->ino)
 		say_known(p, w->dev, zug_file_number(w->ino, w->offset), id);
 	return id;
+}
+
+uint64_t places_static(struct places *p, uint32_t process, const char *name, unsigned int op)
+{
+	uint64_t id = fixed(mix(mix_text(23, name), process));
+	struct named *o = find_object(p, id);
+
+	if (!o && (o = add_object(p, id, kind_of_op(op)))) {
+		o->o.name = strdup(name);
+		o->o.fixed = true;
+	}
+	return id;
+}
+
+void places_call(struct places *p, uint64_t id, const char *name)
+{
+	struct named *o = find_object(p, id);
+	unsigned int nr = 1;
+	char *numbered;
+
+	if (!o || o->o.fixed || o->called || !name[0])
+		return;
+	for (size_t i = 0; i < p->nr_objects; i++)
+		nr += p->objects[i].called && p->objects[i].called == mix_text(29, name);
+	if (asprintf(&numbered, nr > 1 ? "%s #%u" : "%s", name, nr) < 0)
+		return;
+	free(o->o.name);
+	o->o.name = numbered;
+	o->called = mix_text(29, name);
 }
 
 void places_pid(struct places *p, int pid, uint32_t task)

@@ -77,6 +77,10 @@ uint64_t places_address(struct places *p, const void *address, size_t len, uint3
 /* The id of the nth semaphore of a set, which task uses now. */
 uint64_t places_semaphore(struct places *p, uint64_t set, unsigned int nth, uint32_t task);
 
+/* The id of static data that an interpreter keeps by its name. */
+uint64_t places_static(struct places *p, uint32_t process, const char *name, unsigned int op);
+/* A numbered object has that name in the program; the second of that name "NAME #2". The first call counts. */
+void places_call(struct places *p, uint64_t id, const char *name);
 /* What an id stands for that lies nowhere: an amount of something, or a signal, said by name. */
 void places_named(struct places *p, uint64_t id, const char *kind, const char *name);
 

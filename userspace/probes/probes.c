@@ -258,12 +258,28 @@ static void tell_executed(const struct probe_module *mod, const struct probe_sit
 	what->base = code_saved_register(fields ? fields->base : s->code.base) + 1;
 	what->disp = s->code.disp;
 	/* that is said of no object: user space is asked each time, also before the search begins */
-	if (s->fields == PROBE_FIELDS_POSSIBLE || s->fields == PROBE_FIELDS_WANTED)
+	if (s->fields == PROBE_FIELDS_POSSIBLE || s->fields == PROBE_FIELDS_WANTED) {
 		what->flags |= ZUG_SITE_WAITS;
-	else if (fields)
+	} else if (fields) {
+		what->flags |= ZUG_SITE_ALONE;
 		memcpy(what->path, fields->path, sizeof(what->path));
-	else if (symfile_interpreter_looks(mod->file, &looks))
+	} else if (symfile_interpreter_looks(mod->file, &looks)) {
 		memcpy(what->path, looks.path, sizeof(what->path));
+	}
+}
+
+/* Which object a function of Java's machine is about. */
+static void tell_object(const struct probe_site *s, struct zug_site *what)
+{
+	uint8_t base;
+	int32_t at;
+
+	if (!symbols_java_leads(s->java, &base, &at))
+		return;
+	/* 0 in a path is its end */
+	what->base = code_saved_register(base) + 1;
+	what->disp = at - 8;
+	what->path[0] = 8;
 }
 
 /* What the label of that operation will say that it accesses (search/access.h); the objects are those of the event. */
@@ -271,7 +287,7 @@ static uint32_t access_there(const struct probe_site *s, const struct zug_site *
 {
 	bool object = what->obj_arg || what->flags & ZUG_SITE_OPERAND;
 
-	if (s->split || s->executes)
+	if (s->split || s->executes || s->java)
 		return 0;
 	if (!object && access_op_local(s->op))
 		return ZUG_ACCESS_KNOWN;
@@ -337,6 +353,8 @@ static struct kernel_probe probe_of(struct probes *p, const struct probe_module 
 		kp.what.flags |= ZUG_SITE_JOIN;
 	if (s->op == ZUG_OP_SEM_WAIT || s->op == ZUG_OP_SEM_TIMEDWAIT)
 		kp.what.flags |= ZUG_SITE_EINTR;
+	if (s->java)
+		tell_object(s, &kp.what);
 	if (s->op == ZUG_OP_POINT)
 		kp.what.flags |= ZUG_SITE_ANY;
 	return kp;
@@ -529,13 +547,14 @@ static int plant_looks(struct probes *p, uint32_t m, char *err, size_t errlen)
 	return ret;
 }
 
-static int append_fields(struct found *f, const struct symfile_places *places, const char *name, enum probe_fields what)
+static int append_fields(struct found *f, const struct symfile_places *places, const char *name, enum probe_fields what,
+			 enum java_operation does)
 {
 	int ret = 0;
 
 	for (uint32_t i = 0; i < places->nr && !ret; i++)
 		ret = found_append(f, &(struct probe_site){ .offset = places->at[i], .symbol = name, .op = ZUG_OP_POINT,
-							    .executes = true, .fields = what,
+							    .executes = true, .fields = what, .java = does,
 							    .limit = what == PROBE_FIELDS_ACCESS ? EXECUTED_MOST : 0 });
 	return ret;
 }
@@ -549,9 +568,10 @@ static int plant_fields(struct probes *p, uint32_t m, char *err, size_t errlen)
 
 	if (!x)
 		return 0;
-	ret = append_fields(&f, &x->makes, "start", PROBE_FIELDS_POSSIBLE);
-	ret = ret ? ret : append_fields(&f, &x->starts, "start", PROBE_FIELDS_WANTED);
-	ret = ret ? ret : append_fields(&f, &x->accesses, "field", PROBE_FIELDS_ACCESS);
+	ret = append_fields(&f, &x->makes, "start", PROBE_FIELDS_POSSIBLE, JAVA_NONE);
+	ret = ret ? ret : append_fields(&f, &x->starts, "start", PROBE_FIELDS_WANTED, JAVA_NONE);
+	ret = ret ? ret : append_fields(&f, &x->reads, "field", PROBE_FIELDS_ACCESS, JAVA_READ);
+	ret = ret ? ret : append_fields(&f, &x->writes, "field", PROBE_FIELDS_ACCESS, JAVA_WRITE);
 	p->modules[m].sync_points |= f.nr > 0;
 	ret = ret ? ret : probes_plant(p, m, &f, err, errlen);
 	found_free(&f);
@@ -726,7 +746,8 @@ static int add_point(struct point_spec *ps, uint64_t offset, const char *symbol)
 		return 0;
 	}
 	return found_append_once(&ps->f, &(struct probe_site){ .offset = offset, .symbol = symbol, .op = ZUG_OP_POINT,
-							       .from = ps->from, .once = ps->from });
+							       .from = ps->from, .once = ps->from,
+							       .java = symfile_java_operation(ps->f.file, symbol) });
 }
 
 static int on_point(const struct symdef *d, void *arg)
@@ -907,7 +928,8 @@ static int add_named(struct probes *p, const char *spec, const char *cwd, bool s
 	for (unsigned int m = 0; m < p->nr_modules; m++) {
 		if ((only >= 0 && m != (unsigned int)only) || p->modules[m].made)
 			continue;
-		ps = (struct point_spec){ .f.fd = open(p->modules[m].path, O_RDONLY | O_CLOEXEC), .from = again };
+		ps = (struct point_spec){ .f.fd = open(p->modules[m].path, O_RDONLY | O_CLOEXEC), .f.file = p->modules[m].file,
+					  .from = again };
 		point_in(p, m, what, &ps);
 		if (again)
 			*again |= mark_from(p, m, &ps.f);

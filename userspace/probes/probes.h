@@ -52,6 +52,7 @@ struct probe_site {
 	bool once;		/* and the place is no point again after that */
 	bool executes;		/* an interpreter looks there what others want (symfile_looks); of code only base and disp are set */
 	uint8_t fields;		/* enum probe_fields, with executes: there it is one that calls functions at accesses (symfile_fields) */
+	uint8_t java;		/* enum java_operation: what a function of Java's machine does there */
 	bool go;		/* an operation of Go's library or runtime, at its entry; of code only base is set: what has the object */
 	uint32_t limit;		/* in one execution it is a point this many times at most; 0: always */
 	uint32_t within;	/* this many bytes before its operand larger accesses begin that contain it; 0: none known */

@@ -128,9 +128,9 @@ static bool is_outermost(const struct trace_frame *f)
 }
 
 static int interpreted_by(struct symfile *f, struct sym_string **strings, int tid, uint64_t bias, uint64_t tls,
-			  struct interpreted_frame frames[INTERPRETED_MAX])
+			  struct interpreted_frame *frames, int max)
 {
-	return (sym_is_python(f) ? sym_python_frames : sym_java_frames)(f, strings, tid, bias, tls, frames, INTERPRETED_MAX);
+	return (sym_is_python(f) ? sym_python_frames : sym_java_frames)(f, strings, tid, bias, tls, frames, max);
 }
 
 /* Finds the interpreter among the mappings, and the functions that it executes in this task. */
@@ -146,7 +146,8 @@ static void read_interpreted(struct unwind *u)
 		if (!f || !symfile_interprets(f) || symfile_code_bias(f, m->start, m->offset, &bias))
 			continue;
 		u->interpreter = f;
-		u->nr_interpreted = interpreted_by(f, &u->s->strings, u->tid, bias, u->regs.tls, u->interpreted);
+		u->nr_interpreted = interpreted_by(f, &u->s->strings, u->tid, bias, u->regs.tls, u->interpreted,
+						   INTERPRETED_MAX);
 	}
 }
 
@@ -356,14 +357,12 @@ int symbols_interpreted(struct symbols *s, int tid, uint64_t tls, struct trace_f
 int symbols_interpreted_by(struct symbols *s, struct symfile *f, uint64_t bias, int tid, uint64_t tls,
 			   struct trace_frame *frames, int max)
 {
-	struct interpreted_frame *all = malloc(INTERPRETED_MAX * sizeof(*all));
+	struct interpreted_frame *all = max > 0 ? malloc(max * sizeof(*all)) : NULL;
 	int nr;
 
 	if (!all)
 		return 0;
-	nr = interpreted_by(f, &s->strings, tid, bias, tls, all);
-	if (nr > max)
-		nr = max;
+	nr = interpreted_by(f, &s->strings, tid, bias, tls, all, max);
 	for (int i = 0; i < nr; i++)
 		frames[i] = all[i].frame;
 	free(all);
@@ -372,7 +371,7 @@ int symbols_interpreted_by(struct symbols *s, struct symfile *f, uint64_t bias, 
 
 bool symbols_begins_thread(const struct trace_frame *frames, int nr)
 {
-	return sym_python_begins_thread(frames, nr);
+	return sym_python_begins_thread(frames, nr) || sym_java_begins_thread(frames, nr);
 }
 
 bool symfile_interprets(struct symfile *f)

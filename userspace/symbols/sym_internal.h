@@ -79,7 +79,10 @@ enum symjava {
 	SYMJAVA_NAME_INDEX, SYMJAVA_METHOD_NUMBER, SYMJAVA_POOL_HOLDER, SYMJAVA_POOL_LENGTH, SYMJAVA_POOL_SOURCE,
 	SYMJAVA_CLASS_NAME, SYMJAVA_CLASS_POOL, SYMJAVA_CLASS_METHODS, SYMJAVA_ARRAY_LENGTH, SYMJAVA_ARRAY_METHODS,
 	SYMJAVA_SYMBOL_LENGTH, SYMJAVA_SYMBOL_TEXT, SYMJAVA_POOL_BYTES, SYMJAVA_CONST_BYTES, SYMJAVA_HAS_LINES,
-	SYMJAVA_CALL_WRAPPER, SYMJAVA_LAST_SP, NR_SYMJAVA,
+	SYMJAVA_CALL_WRAPPER, SYMJAVA_LAST_SP, NR_SYMJAVA_FRAMES,
+	/* what an operation is about: sym_java_subject.c does without what a version has not */
+	SYMJAVA_ENVIRONMENT = NR_SYMJAVA_FRAMES, SYMJAVA_THREAD_OBJECT, SYMJAVA_ACCESS_INDICES, SYMJAVA_ACCESS_HOLDER,
+	SYMJAVA_ACCESS_OFFSET, SYMJAVA_OBJECT_CLASS, SYMJAVA_NARROW_BASE, SYMJAVA_NARROW_SHIFT, SYMJAVA_MIRRORED, NR_SYMJAVA,
 };
 
 #define SYMJAVA_VARIABLES	15
@@ -90,6 +93,9 @@ struct symfile_java {
 	const uint64_t *told;	/* while its tables are read: what these variables are */
 	uint64_t known;		/* bits of enum symjava */
 	int64_t value[NR_SYMJAVA];
+	struct id_map frame_of;	/* in frames, by a hash of what they were read from */
+	struct java_frame *frames;
+	size_t nr_frames, room_frames;
 };
 
 /* A function of an interpreted language. */

@@ -16,6 +16,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "lib/base/array.h"
+#include "lib/base/hash.h"
 #include "lib/base/remote.h"
 #include "symbols/sym_java.h"
 
@@ -26,8 +28,8 @@
 #define NAME_MAX_READ	128
 #define THREADS_MAX	10000
 #define WALK_MAX	4096
-#define TEXT_MAX	1024
 #define TABLE_MAX	(1 << 16)
+#define FRAMES_KEPT	20000
 
 /* Words of an interpreted frame on x86-64, counted from its last_sp, which is told (frame_x86.hpp). */
 #define FRAME_METHOD	(-1)
@@ -76,6 +78,15 @@ static const char *const fields[NR_SYMJAVA] = {
 	[SYMJAVA_HAS_LINES] = "ConstMethod::_has_linenumber_table",
 	[SYMJAVA_CALL_WRAPPER] = "frame::entry_frame_call_wrapper_offset",
 	[SYMJAVA_LAST_SP] = "frame::interpreter_frame_last_sp_offset",
+	[SYMJAVA_ENVIRONMENT] = "JavaThread::_jni_environment",
+	[SYMJAVA_THREAD_OBJECT] = "JavaThread::_threadObj",
+	[SYMJAVA_ACCESS_INDICES] = "ConstantPoolCacheEntry::_indices",
+	[SYMJAVA_ACCESS_HOLDER] = "ConstantPoolCacheEntry::_f1",
+	[SYMJAVA_ACCESS_OFFSET] = "ConstantPoolCacheEntry::_f2",
+	[SYMJAVA_OBJECT_CLASS] = "oopDesc::_metadata._compressed_klass",
+	[SYMJAVA_NARROW_BASE] = "CompressedKlassPointers::_narrow_klass._base",
+	[SYMJAVA_NARROW_SHIFT] = "CompressedKlassPointers::_narrow_klass._shift",
+	[SYMJAVA_MIRRORED] = "java_lang_Class::_klass_offset",
 };
 
 /* How later versions name the same. */
@@ -104,18 +115,6 @@ static const char *const variables[SYMJAVA_VARIABLES] = {
 	"gHotSpotVMIntConstantEntryNameOffset", "gHotSpotVMIntConstantEntryValueOffset",
 };
 
-/* What is read of one task. */
-struct java {
-	const struct symfile_java *l;
-	int pid;
-	uint64_t bias;
-	struct sym_string **strings;
-	int version;
-	uint64_t code, code_end;	/* the interpreter's */
-	uint64_t call_stub;		/* where Java returns to C++ */
-	uint64_t stack, stack_end;
-};
-
 static int note_variable(const struct symdef *d, unsigned int name, void *arg)
 {
 	uint64_t *at = arg;
@@ -138,12 +137,12 @@ bool sym_is_java(struct symfile *f)
 	return l->is;
 }
 
-static bool read_word(const struct java *j, uint64_t addr, uint64_t *word)
+bool sym_java_word(const struct java *j, uint64_t addr, uint64_t *word)
 {
 	return remote_read(j->pid, addr, word, sizeof(*word));
 }
 
-static bool read_half(const struct java *j, uint64_t addr, uint32_t *half)
+bool sym_java_half(const struct java *j, uint64_t addr, uint32_t *half)
 {
 	return remote_read(j->pid, addr, half, sizeof(*half));
 }
@@ -182,7 +181,7 @@ static bool read_table(const struct java *j, struct symfile_java *l, uint64_t va
 	uint8_t entry[ENTRY_MAX];
 	uint64_t at, name;
 
-	if (!read_word(j, vaddr + j->bias, &at) || stride < 8 || stride > ENTRY_MAX || name_at > stride - 8)
+	if (!sym_java_word(j, vaddr + j->bias, &at) || stride < 8 || stride > ENTRY_MAX || name_at > stride - 8)
 		return false;
 	for (int i = 0; i < ENTRIES_MAX; i++) {
 		if (!remote_read(j->pid, at + i * stride, entry, stride))
@@ -237,7 +236,7 @@ static void note_constant(const struct java *j, struct symfile_java *l, const ui
 }
 
 /* Offsets and addresses, of which the last are the file's (without the bias). They are read once. */
-static bool find_layout(struct java *j, struct symfile_java *l)
+bool sym_java_layout(struct java *j, struct symfile_java *l)
 {
 	uint32_t version;
 
@@ -245,7 +244,7 @@ static bool find_layout(struct java *j, struct symfile_java *l)
 		uint64_t told[SYMJAVA_VARIABLES];
 
 		for (int i = 0; i < SYMJAVA_VARIABLES; i++)
-			if (!read_word(j, l->variables[i] + j->bias, &told[i]))
+			if (!sym_java_word(j, l->variables[i] + j->bias, &told[i]))
 				return false;
 		l->told = told;
 		l->known = 0;
@@ -254,8 +253,8 @@ static bool find_layout(struct java *j, struct symfile_java *l)
 			  read_table(j, l, l->variables[INTS], told[INT_STRIDE], told[INT_NAME], note_constant);
 		l->told = NULL;
 	}
-	if (!l->read || l->known != (1ull << NR_SYMJAVA) - 1 ||
-	    !read_half(j, l->value[SYMJAVA_VERSION] + j->bias, &version))
+	if (!l->read || ~l->known & ((1ull << NR_SYMJAVA_FRAMES) - 1) ||
+	    !sym_java_half(j, l->value[SYMJAVA_VERSION] + j->bias, &version))
 		return false;
 	j->version = version;
 	return version >= VERSION_FIRST && version <= VERSION_LAST;
@@ -264,11 +263,11 @@ static bool find_layout(struct java *j, struct symfile_java *l)
 /* ---- names and lines ---- */
 
 /* A Symbol; false: it is none, or too long. */
-static bool read_symbol(const struct java *j, uint64_t addr, char *text)
+bool sym_java_symbol(const struct java *j, uint64_t addr, char *text)
 {
 	uint16_t length;
 
-	if (!addr || !read_short(j, addr + j->l->value[SYMJAVA_SYMBOL_LENGTH], &length) || !length || length > TEXT_MAX ||
+	if (!addr || !read_short(j, addr + j->l->value[SYMJAVA_SYMBOL_LENGTH], &length) || !length || length > JAVA_TEXT_MAX ||
 	    !remote_read(j->pid, addr + j->l->value[SYMJAVA_SYMBOL_TEXT], text, length))
 		return false;
 	text[length] = '\0';
@@ -278,13 +277,13 @@ static bool read_symbol(const struct java *j, uint64_t addr, char *text)
 	return true;
 }
 
-static bool read_pool_symbol(const struct java *j, uint64_t pool, uint16_t index, char *text)
+bool sym_java_pool_symbol(const struct java *j, uint64_t pool, uint16_t index, char *text)
 {
 	uint32_t length;
 	uint64_t addr;
 
-	return index && read_half(j, pool + j->l->value[SYMJAVA_POOL_LENGTH], &length) && index < length &&
-	       read_word(j, pool + j->l->value[SYMJAVA_POOL_BYTES] + 8ull * index, &addr) && read_symbol(j, addr, text);
+	return index && sym_java_half(j, pool + j->l->value[SYMJAVA_POOL_LENGTH], &length) && index < length &&
+	       sym_java_word(j, pool + j->l->value[SYMJAVA_POOL_BYTES] + 8ull * index, &addr) && sym_java_symbol(j, addr, text);
 }
 
 /*
@@ -352,7 +351,7 @@ static int line_of(const struct java *j, uint64_t method, uint64_t bytecode)
 
 	if (!read_short(j, method + v[SYMJAVA_CONST_FLAGS], &flags) || !(flags & v[SYMJAVA_HAS_LINES]) ||
 	    !read_short(j, method + v[SYMJAVA_CODE_SIZE], &size) || bytecode - begin >= size ||
-	    !read_half(j, method + v[SYMJAVA_CONST_SIZE], &words))
+	    !sym_java_half(j, method + v[SYMJAVA_CONST_SIZE], &words))
 		return 0;
 	length = 8ull * words - v[SYMJAVA_CONST_BYTES] - size;
 	if (8ull * words < (uint64_t)v[SYMJAVA_CONST_BYTES] + size || length > TABLE_MAX)
@@ -373,13 +372,13 @@ static bool is_method_of(const struct java *j, uint64_t method, uint64_t constan
 	uint32_t length;
 	uint16_t number;
 
-	if (!read_word(j, class + v[SYMJAVA_CLASS_METHODS], &array) ||
-	    !read_half(j, array + v[SYMJAVA_ARRAY_LENGTH], &length) || length > UINT16_MAX ||
+	if (!sym_java_word(j, class + v[SYMJAVA_CLASS_METHODS], &array) ||
+	    !sym_java_half(j, array + v[SYMJAVA_ARRAY_LENGTH], &length) || length > UINT16_MAX ||
 	    !read_short(j, constant + v[SYMJAVA_METHOD_NUMBER], &number))
 		return false;
 	array += v[SYMJAVA_ARRAY_METHODS];
 	/* most often that is its place */
-	if (number < length && read_word(j, array + 8ull * number, &all[0]) && all[0] == method)
+	if (number < length && sym_java_word(j, array + 8ull * number, &all[0]) && all[0] == method)
 		return true;
 	for (uint32_t i = 0; i < length; i += 512) {
 		uint32_t n = length - i < 512 ? length - i : 512;
@@ -399,7 +398,7 @@ static bool is_method_of(const struct java *j, uint64_t method, uint64_t constan
  */
 static bool name_frame(const struct java *j, char *class, const char *method, const char *source, struct trace_frame *frame)
 {
-	char text[2 * TEXT_MAX + 2], *end = strstr(class, "+0x");
+	char text[2 * JAVA_TEXT_MAX + 2], *end = strstr(class, "+0x");
 	size_t folder;
 
 	if (!end)
@@ -421,28 +420,75 @@ static bool name_frame(const struct java *j, char *class, const char *method, co
 	return frame->function && (!source || frame->file);
 }
 
+/* A frame, by what it was read from. A method that was unloaded leaves no other one with the same description at its place. */
+struct java_frame {
+	uint64_t from[4];	/* the task, the method, its description, the bytecode */
+	struct trace_frame frame;
+};
+
+void sym_java_release(struct symfile_java *l)
+{
+	id_map_free(&l->frame_of);
+	free(l->frames);
+	l->frames = NULL;
+	l->nr_frames = l->room_frames = 0;
+}
+
+static struct java_frame *find_frame(const struct java *j, const uint64_t from[4])
+{
+	const uint32_t *nr = id_map_find(&j->l->frame_of, hash_bytes(HASH_BEGIN, from, sizeof(j->l->frames->from)));
+
+	return nr && !memcmp(j->l->frames[*nr].from, from, sizeof(j->l->frames->from)) ? &j->l->frames[*nr] : NULL;
+}
+
+static void keep_frame(const struct java *j, const uint64_t from[4], const struct trace_frame *frame)
+{
+	struct symfile_java *l = j->l;
+	bool added;
+
+	if (l->nr_frames == FRAMES_KEPT)
+		sym_java_release(l);
+	if (!ARRAY_RESERVE(l->frames, l->room_frames, l->nr_frames + 1) ||
+	    !id_map_add(&l->frame_of, hash_bytes(HASH_BEGIN, from, sizeof(l->frames->from)), l->nr_frames, &added) || !added)
+		return;
+	memcpy(l->frames[l->nr_frames].from, from, sizeof(l->frames->from));
+	l->frames[l->nr_frames++].frame = *frame;
+}
+
 static bool read_frame(const struct java *j, uint64_t fp, struct trace_frame *frame)
 {
 	const int64_t *v = j->l->value;
-	uint64_t words = fp + 8 * v[SYMJAVA_LAST_SP], method, bytecode, constant, pool, class, word;
-	char names[3][TEXT_MAX + 1];
+	uint64_t words = fp + 8 * v[SYMJAVA_LAST_SP], method, bytecode, constant, pool, class, word, from[4];
+	char names[3][JAVA_TEXT_MAX + 1];
+	const struct java_frame *known;
 	uint16_t index;
 	bool source;
 
 	*frame = (struct trace_frame){ 0 };
-	if (!read_word(j, words + 8 * FRAME_METHOD, &method) || !read_word(j, words + 8 * FRAME_BYTECODE, &bytecode) ||
-	    !read_word(j, method + v[SYMJAVA_METHOD_CONST], &constant) ||
-	    !read_word(j, constant + v[SYMJAVA_CONST_POOL], &pool) ||
-	    !read_word(j, pool + v[SYMJAVA_POOL_HOLDER], &class) ||
-	    !read_word(j, class + v[SYMJAVA_CLASS_POOL], &word) || word != pool ||
-	    !is_method_of(j, method, constant, class) ||
-	    !read_word(j, class + v[SYMJAVA_CLASS_NAME], &word) || !read_symbol(j, word, names[0]) ||
-	    !read_short(j, constant + v[SYMJAVA_NAME_INDEX], &index) || !read_pool_symbol(j, pool, index, names[1]))
+	if (!sym_java_word(j, words + 8 * FRAME_METHOD, &method) || !sym_java_word(j, words + 8 * FRAME_BYTECODE, &bytecode) ||
+	    !sym_java_word(j, method + v[SYMJAVA_METHOD_CONST], &constant))
 		return false;
-	source = read_short(j, pool + v[SYMJAVA_POOL_SOURCE], &index) && read_pool_symbol(j, pool, index, names[2]);
+	from[0] = j->pid;
+	from[1] = method;
+	from[2] = constant;
+	from[3] = bytecode;
+	known = find_frame(j, from);
+	if (known) {
+		*frame = known->frame;
+		return true;
+	}
+	if (!sym_java_word(j, constant + v[SYMJAVA_CONST_POOL], &pool) ||
+	    !sym_java_word(j, pool + v[SYMJAVA_POOL_HOLDER], &class) ||
+	    !sym_java_word(j, class + v[SYMJAVA_CLASS_POOL], &word) || word != pool ||
+	    !is_method_of(j, method, constant, class) ||
+	    !sym_java_word(j, class + v[SYMJAVA_CLASS_NAME], &word) || !sym_java_symbol(j, word, names[0]) ||
+	    !read_short(j, constant + v[SYMJAVA_NAME_INDEX], &index) || !sym_java_pool_symbol(j, pool, index, names[1]))
+		return false;
+	source = read_short(j, pool + v[SYMJAVA_POOL_SOURCE], &index) && sym_java_pool_symbol(j, pool, index, names[2]);
 	if (!name_frame(j, names[0], names[1], source ? names[2] : NULL, frame))
 		return false;
 	frame->line = source ? line_of(j, constant, bytecode) : 0;
+	keep_frame(j, from, frame);
 	return true;
 }
 
@@ -453,17 +499,17 @@ static bool find_thread(struct java *j, uint64_t tls, uint64_t *anchor)
 	uint64_t list, threads, thread, os, id, size;
 	uint32_t length;
 
-	if (!read_word(j, v[SYMJAVA_THREADS] + j->bias, &list) || !read_half(j, list + v[SYMJAVA_LIST_LENGTH], &length) ||
-	    length > THREADS_MAX || !read_word(j, list + v[SYMJAVA_LIST_THREADS], &threads))
+	if (!sym_java_word(j, v[SYMJAVA_THREADS] + j->bias, &list) || !sym_java_half(j, list + v[SYMJAVA_LIST_LENGTH], &length) ||
+	    length > THREADS_MAX || !sym_java_word(j, list + v[SYMJAVA_LIST_THREADS], &threads))
 		return false;
 	for (uint32_t i = 0; i < length; i++) {
 		/* one that begins has no osthread yet */
-		if (!read_word(j, threads + 8ull * i, &thread) || !read_word(j, thread + v[SYMJAVA_OSTHREAD], &os) ||
-		    !os || !read_word(j, os + v[SYMJAVA_PTHREAD], &id) || id != tls)
+		if (!sym_java_word(j, threads + 8ull * i, &thread) || !sym_java_word(j, thread + v[SYMJAVA_OSTHREAD], &os) ||
+		    !os || !sym_java_word(j, os + v[SYMJAVA_PTHREAD], &id) || id != tls)
 			continue;
 		*anchor = thread + v[SYMJAVA_ANCHOR];
-		if (!read_word(j, thread + v[SYMJAVA_STACK_BASE], &j->stack_end) ||
-		    !read_word(j, thread + v[SYMJAVA_STACK_SIZE], &size) || size > j->stack_end)
+		if (!sym_java_word(j, thread + v[SYMJAVA_STACK_BASE], &j->stack_end) ||
+		    !sym_java_word(j, thread + v[SYMJAVA_STACK_SIZE], &size) || size > j->stack_end)
 			return false;
 		j->stack = j->stack_end - size;
 		return true;
@@ -476,11 +522,11 @@ static bool read_anchor(const struct java *j, uint64_t anchor, uint64_t *fp, uin
 	const int64_t *v = j->l->value;
 	uint64_t sp;
 
-	if (!read_word(j, anchor + v[SYMJAVA_ANCHOR_SP], &sp) || !sp || sp < j->stack || sp >= j->stack_end ||
-	    !read_word(j, anchor + v[SYMJAVA_ANCHOR_FP], fp) || !read_word(j, anchor + v[SYMJAVA_ANCHOR_PC], pc))
+	if (!sym_java_word(j, anchor + v[SYMJAVA_ANCHOR_SP], &sp) || !sp || sp < j->stack || sp >= j->stack_end ||
+	    !sym_java_word(j, anchor + v[SYMJAVA_ANCHOR_FP], fp) || !sym_java_word(j, anchor + v[SYMJAVA_ANCHOR_PC], pc))
 		return false;
 	/* the call that left Java has put it there */
-	return *pc || read_word(j, sp - 8, pc);
+	return *pc || sym_java_word(j, sp - 8, pc);
 }
 
 static bool find_interpreter(struct java *j)
@@ -489,9 +535,9 @@ static bool find_interpreter(struct java *j)
 	uint64_t stubs;
 	uint32_t size;
 
-	if (!read_word(j, v[SYMJAVA_INTERPRETER] + j->bias, &stubs) || !read_word(j, stubs + v[SYMJAVA_STUBS], &j->code) ||
-	    !read_half(j, stubs + v[SYMJAVA_STUBS_SIZE], &size) ||
-	    !read_word(j, v[SYMJAVA_CALL_STUB] + j->bias, &j->call_stub))
+	if (!sym_java_word(j, v[SYMJAVA_INTERPRETER] + j->bias, &stubs) || !sym_java_word(j, stubs + v[SYMJAVA_STUBS], &j->code) ||
+	    !sym_java_half(j, stubs + v[SYMJAVA_STUBS_SIZE], &size) ||
+	    !sym_java_word(j, v[SYMJAVA_CALL_STUB] + j->bias, &j->call_stub))
 		return false;
 	j->code_end = j->code + size;
 	return true;
@@ -504,7 +550,7 @@ int sym_java_frames(struct symfile *f, struct sym_string **strings, int pid, uin
 	uint64_t anchor, fp, pc, above, wrapper, last = 0;
 	int nr = 0;
 
-	if (!tls || !sym_is_java(f) || !find_layout(&j, &f->java) || !find_interpreter(&j) || !find_thread(&j, tls, &anchor) ||
+	if (!tls || !sym_is_java(f) || !sym_java_layout(&j, &f->java) || !find_interpreter(&j) || !find_thread(&j, tls, &anchor) ||
 	    !read_anchor(&j, anchor, &fp, &pc))
 		return 0;
 	for (int i = 0; i < WALK_MAX && nr < max; i++) {
@@ -514,7 +560,7 @@ int sym_java_frames(struct symfile *f, struct sym_string **strings, int pid, uin
 		if (pc == j.call_stub) {
 			if (nr)
 				frames[nr - 1].entry = true;
-			if (!read_word(&j, fp + 8 * j.l->value[SYMJAVA_CALL_WRAPPER], &wrapper) ||
+			if (!sym_java_word(&j, fp + 8 * j.l->value[SYMJAVA_CALL_WRAPPER], &wrapper) ||
 			    !read_anchor(&j, wrapper + j.l->value[SYMJAVA_WRAPPER_ANCHOR], &fp, &pc))
 				break;
 			continue;
@@ -523,7 +569,7 @@ int sym_java_frames(struct symfile *f, struct sym_string **strings, int pid, uin
 			break;
 		if (read_frame(&j, fp, &frames[nr].frame))
 			frames[nr++].entry = false;
-		if (!read_word(&j, fp + 8, &pc) || !read_word(&j, fp, &above))
+		if (!sym_java_word(&j, fp + 8, &pc) || !sym_java_word(&j, fp, &above))
 			break;
 		fp = above;
 	}

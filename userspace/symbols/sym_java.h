@@ -5,6 +5,31 @@
 
 #include "symbols/sym_internal.h"
 
+/* The longest name that is read. */
+#define JAVA_TEXT_MAX	1024
+
+/* What is read of one task. */
+struct java {
+	struct symfile_java *l;
+	int pid;
+	uint64_t bias;
+	struct sym_string **strings;
+	int version;
+	uint64_t code, code_end;	/* the interpreter's */
+	uint64_t call_stub;		/* where Java returns to C++ */
+	uint64_t stack, stack_end;
+};
+
+bool sym_java_word(const struct java *j, uint64_t addr, uint64_t *word);
+bool sym_java_half(const struct java *j, uint64_t addr, uint32_t *half);
+/* Offsets and addresses, of which the last are the file's (without the bias). They are read once. false: not of this version. */
+bool sym_java_layout(struct java *j, struct symfile_java *l);
+/* What is kept of frames is freed. */
+void sym_java_release(struct symfile_java *l);
+/* A Symbol, into JAVA_TEXT_MAX + 1 bytes; false: it is none, or too long. The second: one that a constant pool has. */
+bool sym_java_symbol(const struct java *j, uint64_t addr, char *text);
+bool sym_java_pool_symbol(const struct java *j, uint64_t pool, uint16_t index, char *text);
+
 /* True when the file is HotSpot's virtual machine (libjvm.so), which tells where its data lies. */
 bool sym_is_java(struct symfile *f);
 /*
@@ -13,6 +38,8 @@ bool sym_is_java(struct symfile *f);
  */
 int sym_java_frames(struct symfile *f, struct sym_string **strings, int pid, uint64_t bias, uint64_t tls,
 		    struct interpreted_frame *frames, int max);
+/* symbols_begins_thread() */
+bool sym_java_begins_thread(const struct trace_frame *frames, int nr);
 /*
  * The line of the bytecode at 'at' by a method's compressed table of line numbers, as JDK 'version' makes it. 0: it has
  * none. For tests, too.

@@ -45,8 +45,10 @@ static int note_name(const struct symdef *d, unsigned int name, void *arg)
 		note_function(&x->starts, d->offset);
 		break;
 	case READS:
+		note_function(&x->reads, d->offset);
+		break;
 	case WRITES:
-		note_function(&x->accesses, d->offset);
+		note_function(&x->writes, d->offset);
 		break;
 	case CAN_READ:
 	case CAN_WRITE:
@@ -68,7 +70,7 @@ const struct symfile_fields *symfile_fields(struct symfile *f)
 		return NULL;
 	if (!x->sought) {
 		symfile_find_names(f, names, NAMES, note_name, x);
-		all = x->makes.nr && x->starts.nr && x->accesses.nr == 2;
+		all = x->makes.nr && x->starts.nr && x->reads.nr == 1 && x->writes.nr == 1;
 		for (int i = 0; i < SYMFILE_POSSIBLE; i++)
 			all = all && x->possible[i].vaddr;
 		for (int i = 0; i < SYMFILE_WANTED; i++)

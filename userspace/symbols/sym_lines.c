@@ -506,6 +506,27 @@ bool symbols_accesses(const struct trace_frame *frames, int nr)
 	       (nr && frames[0].function && !strncmp(frames[0].function, atomic, sizeof(atomic) - 1));
 }
 
+bool symbols_may_access(const struct trace_frame *frame)
+{
+	static const char *const classes[] = { "java.util.", "java.lang.StringBuilder.", "java.lang.AbstractStringBuilder." };
+	static const char concurrent[] = "java.util.concurrent.";
+
+	for (size_t i = 0; i < sizeof(classes) / sizeof(classes[0]) && frame->function; i++)
+		if (!strncmp(frame->function, classes[i], strlen(classes[i])))
+			return strncmp(frame->function, concurrent, sizeof(concurrent) - 1);
+	return false;
+}
+
+bool symbols_accesses_by(const struct trace_frame *frames, int nr)
+{
+	int own = symbols_own_frame(frames, nr);
+
+	for (int i = 0; i < own; i++)
+		if (!symbols_may_access(&frames[i]))
+			return false;
+	return own > 0;
+}
+
 /* ---- from source to code ---- */
 
 /* "bank.c" and "src/bank.c" name /home/u/src/bank.c; "k.c" does not. */

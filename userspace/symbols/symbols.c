@@ -16,6 +16,8 @@
 #include <zlib.h>
 #include <elfutils/libdwelf.h>
 #include "lib/base/array.h"
+#include "symbols/sym_internal.h"
+#include "symbols/sym_java.h"
 #include "symbols/sym_python.h"
 
 #define DEBUG_ROOT "/usr/lib/debug"
@@ -67,6 +69,7 @@ static void symfile_free(struct symfile *f)
 	sym_data_free(f);
 	sym_callers_free(f);
 	sym_python_free(f);
+	sym_java_release(&f->java);
 	dwarf_end(f->dwarf);
 	elf_end(f->debug_elf);
 	elf_end(f->elf);

@@ -221,9 +221,35 @@ int symbols_interpreted_by(struct symbols *s, struct symfile *f, uint64_t bias, 
 			   struct trace_frame *frames, int max);
 /*
  * By these frames the language's library starts a thread, waits for its end, or goes through its begin or end: what the program
- * does there is start() and join(), and which of its operations come first depends on others than these. (Python's threading.py.)
+ * does there is start() and join(), and which of its operations come first depends on others than these. (Python's threading.py,
+ * Java's Thread.) Or the library loads and links code, or ends the program.
  */
 bool symbols_begins_thread(const struct trace_frame *frames, int nr);
+/* True when the file is Java's machine. */
+bool symfile_is_java(struct symfile *f);
+/* What functions of Java's machine do for the program. */
+enum java_operation {
+	JAVA_NONE, JAVA_ENTER, JAVA_WAIT, JAVA_NOTIFY, JAVA_PARK, JAVA_UNPARK, JAVA_READ, JAVA_WRITE,
+};
+/* By the function's name, demangled or not. */
+enum java_operation symfile_java_operation(struct symfile *f, const char *function);
+/*
+ * At the function's entry the address of the operation's object lies at 'at' behind a register (its number in instructions).
+ * false: it does not.
+ */
+bool symbols_java_leads(enum java_operation operation, uint8_t *base, int32_t *at);
+/* What such an operation is about. */
+struct java_subject {
+	uint64_t object;	/* its address, until the collector moves it; of a field that is not static the field's; 0: static */
+	bool refers;		/* a field that refers to an object */
+	char name[128];		/* "Account", "Account.class", "Account.balance"; "": not known */
+};
+/*
+ * args: the first three arguments of the function, which the task may have left meanwhile; of JAVA_READ and JAVA_WRITE the first
+ * is the method that is executed, and of operations with an object (but JAVA_PARK) the second is that. false: it cannot be read.
+ */
+bool symfile_java_subject(struct symfile *f, enum java_operation operation, int pid, uint64_t bias, const uint64_t *args,
+			  struct java_subject *s);
 /* True when the file is such an interpreter; when one is among the files. */
 bool symfile_interprets(struct symfile *f);
 /*
@@ -256,7 +282,7 @@ struct symfile_fields {
 	struct symfile_places {
 		uint64_t at[SYMFILE_PLACES];
 		uint32_t nr;
-	} makes, starts, accesses;	/* it makes its code; it makes a thread of the program's; it is called at an access */
+	} makes, starts, reads, writes;	/* it makes its code; it makes a thread of the program's; it is called at an access */
 	struct symfile_setting {
 		uint64_t vaddr;
 		uint32_t size, value;
@@ -271,5 +297,11 @@ const struct symfile_fields *symfile_fields(struct symfile *f);
  * classes for data that threads share.
  */
 bool symbols_accesses(const struct trace_frame *frames, int nr);
+/*
+ * The innermost is a method of one of the language's classes for data that threads must not share, as lists are: what calls it
+ * says whether it accesses data for the program. And whether the program itself does.
+ */
+bool symbols_may_access(const struct trace_frame *frame);
+bool symbols_accesses_by(const struct trace_frame *frames, int nr);
 
 #endif
