@@ -181,9 +181,9 @@ bool sym_java_begins_thread(const struct trace_frame *frames, int nr)
 		"java.lang.Thread.start", "java.lang.Thread.exit", "java.lang.Thread.join", "java.lang.ThreadGroup.",
 		"java.lang.Shutdown.", "java.lang.ClassLoader.loadClass", "java.lang.invoke.", "jdk.internal.loader.",
 	};
-	int own = symbols_own_frame(frames, nr);
+	int first = symbols_own_frame(frames, nr);
 
-	for (int i = 0; i < (own < 0 ? nr : own); i++)
+	for (int i = 0; i < (first < 0 ? nr : first); i++)
 		for (size_t k = 0; k < sizeof(methods) / sizeof(methods[0]) && frames[i].function; k++) {
 			size_t n = strlen(methods[k]);
 

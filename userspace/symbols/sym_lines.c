@@ -519,12 +519,12 @@ bool symbols_may_access(const struct trace_frame *frame)
 
 bool symbols_accesses_by(const struct trace_frame *frames, int nr)
 {
-	int own = symbols_own_frame(frames, nr);
+	int first = symbols_own_frame(frames, nr);
 
-	for (int i = 0; i < own; i++)
+	for (int i = 0; i < first; i++)
 		if (!symbols_may_access(&frames[i]))
 			return false;
-	return own > 0;
+	return first > 0;
 }
 
 /* ---- from source to code ---- */
