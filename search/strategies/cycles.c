@@ -5,7 +5,7 @@
  * After Goodlock (Havelund, SPIN 2000; Agarwal, Wang and Stoller, HVC 2005) and DeadlockFuzzer (Joshi et al., PLDI 2009). The
  * executions of all strategies are watched. A task that takes lock b while it has lock a is an edge from a to b. Edges of
  * different tasks that come round to where they began may be a deadlock, unless two of these tasks have a lock in common: only
- * one of the two can be there then. Locks for reading are in common to nobody.
+ * one of the two can be there then. A lock that both have for reading is not in common.
  *
  * An execution for such a cycle holds each task of it that stands before the second lock of its edge and has the first one,
  * until no other task can run. When all tasks of the cycle stand there, none of them can go on. If only held tasks are left
@@ -17,9 +17,8 @@
  * it cannot the next is drawn; in the others each is drawn. Where a task comes to its place several times, a later try lets
  * it pass some of them, which is drawn as well.
  *
- * With N tasks in the cycle, all of them have to stop at one place each. Samplers need the more executions the more tasks
- * there are, or the more other steps each makes; this needs none that is luck, once each edge was seen in some execution, in
- * whatever order.
+ * With N tasks in the cycle, all of them have to stop at one place each. A sampler needs the more executions the more tasks
+ * there are, and the more other steps each makes. This strategy needs no luck once each edge was seen, in any executions.
  *
  * What a try cannot see: that the tasks of a cycle never live at the same time, or are put in order by something else. So
  * tries are few. What a task does before there is another one is no edge: that is how locks are made.
@@ -169,7 +168,7 @@ static bool excludes(const struct held *a, uint64_t object, bool read)
 	return a->object == object && !(a->read && read);
 }
 
-/* Whoever is at edge a waits for who is at edge b. */
+/* The task at edge a waits for the one at edge b. */
 static bool leads_to(const struct edge *a, const struct edge *b)
 {
 	return excludes(&b->has[b->first], a->wanted, a->read);
