@@ -821,6 +821,43 @@ static void bad_files(void **state)
 	expect_no_file(compiled_dir, "not a regular file");
 }
 
+/* The names of its symbols lie in sections that the file does not have, whatever their size says. */
+static void names_that_are_not_there(void **state)
+{
+	struct symbols *s = symbols_new();
+	const char *const names[] = { "pthread_mutex_lock" };
+	bool takes[1] = { false };
+	char err[200];
+	struct symfile *f;
+	Elf64_Ehdr head;
+	uint64_t offset;
+	size_t nr = 0;
+	int fd;
+
+	(void)state;
+	compiled_make("n.c", "int main(void) { return 0; }\n", "cc -g -o names n.c");
+	fd = open(compiled_path("names"), O_RDWR | O_CLOEXEC);
+	assert_int_equal(pread(fd, &head, sizeof(head), 0), sizeof(head));
+	for (size_t i = 0; i < head.e_shnum; i++) {
+		Elf64_Shdr section;
+		const off_t at = head.e_shoff + i * sizeof(section);
+
+		assert_int_equal(pread(fd, &section, sizeof(section), at), sizeof(section));
+		if (section.sh_type != SHT_STRTAB || i == head.e_shstrndx)
+			continue;
+		section.sh_type = SHT_NOBITS;
+		assert_int_equal(pwrite(fd, &section, sizeof(section), at), sizeof(section));
+		nr++;
+	}
+	close(fd);
+	assert_int_equal(nr, 2);
+	f = symbols_file(s, compiled_path("names"), NULL, err, sizeof(err));
+	assert_non_null(f);
+	assert_false(symfile_imports(f, names, 1, takes));
+	assert_int_equal(symfile_find(f, "main", note_offset, &offset), 0);
+	symbols_free(s);
+}
+
 static void demangling(void **state)
 {
 	static const char *const pairs[][2] = {
@@ -991,6 +1028,7 @@ int main(void)
 		cmocka_unit_test(library_of_static_programs),
 		cmocka_unit_test(imports),
 		cmocka_unit_test(bad_files),
+		cmocka_unit_test(names_that_are_not_there),
 		cmocka_unit_test(demangling),
 		cmocka_unit_test(parts_of_mangled_names),
 		cmocka_unit_test(brief_names),

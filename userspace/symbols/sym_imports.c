@@ -68,19 +68,20 @@ bool symfile_imports(struct symfile *f, const char *const *names, unsigned int n
 {
 	GElf_Shdr shdr;
 	Elf_Scn *scn = sym_find_section(f->elf, SHT_DYNSYM, &shdr);
-	Elf_Scn *other = scn ? elf_getscn(f->elf, shdr.sh_link) : NULL;
-	Elf_Data *data = scn ? elf_getdata(scn, NULL) : NULL, *text = other ? elf_getdata(other, NULL) : NULL;
+	Elf_Data *data = scn ? elf_getdata(scn, NULL) : NULL;
 	const Elf64_Sym *syms = data ? data->d_buf : NULL;
+	size_t size = 0;
+	const char *text = syms ? sym_table_names(f->elf, shdr.sh_link, &size) : NULL;
 	bool looks_up = false;
 
-	if (!syms || !text || !text->d_size || ((const char *)text->d_buf)[text->d_size - 1])
+	if (!text)
 		return !is_linked(f);
 	for (size_t i = 1; i < data->d_size / sizeof(*syms); i++) {
 		const char *name;
 
-		if (syms[i].st_shndx != SHN_UNDEF || syms[i].st_name >= text->d_size)
+		if (syms[i].st_shndx != SHN_UNDEF || syms[i].st_name >= size)
 			continue;
-		name = (const char *)text->d_buf + syms[i].st_name;
+		name = text + syms[i].st_name;
 		if (!strcmp(name, calls_anything))
 			return false;
 		for (size_t k = 0; k < sizeof(by_name) / sizeof(by_name[0]); k++)

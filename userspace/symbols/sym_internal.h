@@ -192,6 +192,11 @@ void sym_read_debug(struct symfile *f);
 /* The first section of that type, NULL: none. */
 Elf_Scn *sym_find_section(Elf *elf, unsigned int type, GElf_Shdr *shdr);
 /*
+ * The names that a table of symbols refers to (sh_link), of *size bytes, the last one 0; they live as long as elf. NULL: there
+ * are none, for the section is not closed by a zero byte, or the file does not have it (SHT_NOBITS).
+ */
+const char *sym_table_names(Elf *elf, size_t section, size_t *size);
+/*
  * Symbols of the file or its debug file, in the order of f->syms: all, or those whose name is wanted. The list is to be
  * freed. True when either has a full symbol table.
  */

@@ -487,23 +487,32 @@ static void add_symbol(struct symfile *f, struct sym_list *l, const Elf64_Sym *s
 	l->list[l->nr++] = s;
 }
 
+const char *sym_table_names(Elf *elf, size_t section, size_t *size)
+{
+	Elf_Scn *scn = elf_getscn(elf, section);
+	Elf_Data *data = scn ? elf_getdata(scn, NULL) : NULL;
+	const char *text = data ? data->d_buf : NULL;
+
+	*size = text ? data->d_size : 0;
+	return *size && !text[*size - 1] ? text : NULL;
+}
+
 static bool read_table(struct symfile *f, Elf *elf, unsigned int type, struct sym_list *l,
 		    bool (*wanted)(const char *name, void *arg), void *arg)
 {
 	GElf_Shdr shdr, defs;
-	Elf_Scn *scn = sym_find_section(elf, type, &shdr), *other = scn ? elf_getscn(elf, shdr.sh_link) : NULL;
-	Elf_Data *data = scn ? elf_getdata(scn, NULL) : NULL, *names = other ? elf_getdata(other, NULL) : NULL;
-	Elf_Data *versym = NULL, *verdef = NULL;
+	Elf_Scn *scn = sym_find_section(elf, type, &shdr), *other;
+	Elf_Data *data = scn ? elf_getdata(scn, NULL) : NULL, *versym = NULL, *verdef = NULL;
 	const Elf64_Sym *syms;
 	const char *text;
+	size_t size;
 
 	if (!data)
 		return false;
-	/* what is not closed by a zero byte is no table of names */
-	if (!names || !names->d_size || ((const char *)names->d_buf)[names->d_size - 1])
+	text = sym_table_names(elf, shdr.sh_link, &size);
+	if (!text)
 		return true;
 	syms = data->d_buf;
-	text = names->d_buf;
 	if (type == SHT_DYNSYM) {
 		other = sym_find_section(elf, SHT_GNU_versym, &defs);
 		versym = other ? elf_getdata(other, NULL) : NULL;
@@ -511,7 +520,7 @@ static bool read_table(struct symfile *f, Elf *elf, unsigned int type, struct sy
 		verdef = other ? elf_getdata(other, NULL) : NULL;
 	}
 	for (size_t i = 1; i < data->d_size / sizeof(*syms); i++)
-		if (syms[i].st_name < names->d_size && (!wanted || wanted(text + syms[i].st_name, arg)))
+		if (syms[i].st_name < size && (!wanted || wanted(text + syms[i].st_name, arg)))
 			add_symbol(f, l, &syms[i], text + syms[i].st_name,
 				   verdef ? version_of(elf, versym, verdef, defs.sh_link, i) : NULL);
 	return true;
