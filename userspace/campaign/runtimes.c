@@ -286,14 +286,11 @@ static bool contains(char *const *list, const char *text)
 /* The list names functions of that runtime, and no others. */
 static bool names_points_of(char *const *list, const struct language_runtime *r)
 {
-	bool any = false;
+	size_t nr = 0;
 
-	for (; list && *list; list++) {
-		if (!contains(r->points, *list))
-			return false;
-		any = true;
-	}
-	return any;
+	while (list && list[nr] && contains(r->points, list[nr]))
+		nr++;
+	return nr && !list[nr];
 }
 
 /* Makes points of the functions of the runtime that its file has: a stripped one has those that it exports. 0 or -ENOMEM. */

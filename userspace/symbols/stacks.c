@@ -181,7 +181,7 @@ static int add_frame(Dwfl_Frame *state, void *arg)
 	m = mapping_at(u, pc);
 	f = file_of(u, m);
 	/* HotSpot's interpreter is made at run time */
-	generated = m && !m->path[0] && u->nr_interpreted && sym_is_java(u->interpreter);
+	generated = m && !m->path[0] && u->nr_interpreted && symfile_is_java(u->interpreter);
 	if (generated && !u->generated)
 		add_interpreted(u);
 	u->generated = generated;
@@ -376,7 +376,7 @@ bool symbols_begins_thread(const struct trace_frame *frames, int nr)
 
 bool symfile_interprets(struct symfile *f)
 {
-	return sym_is_python(f) || sym_is_java(f);
+	return sym_is_python(f) || symfile_is_java(f);
 }
 
 bool symfile_interpreter_data(struct symfile *f, uint64_t *vaddr, uint64_t *size)

@@ -124,7 +124,7 @@ static int note_variable(const struct symdef *d, unsigned int name, void *arg)
 	return 0;
 }
 
-bool sym_is_java(struct symfile *f)
+bool symfile_is_java(struct symfile *f)
 {
 	struct symfile_java *l = &f->java;
 
@@ -550,7 +550,7 @@ int sym_java_frames(struct symfile *f, struct sym_string **strings, int pid, uin
 	uint64_t anchor, fp, pc, above, wrapper, last = 0;
 	int nr = 0;
 
-	if (!tls || !sym_is_java(f) || !sym_java_layout(&j, &f->java) || !find_interpreter(&j) || !find_thread(&j, tls, &anchor) ||
+	if (!tls || !symfile_is_java(f) || !sym_java_layout(&j, &f->java) || !find_interpreter(&j) || !find_thread(&j, tls, &anchor) ||
 	    !read_anchor(&j, anchor, &fp, &pc))
 		return 0;
 	for (int i = 0; i < WALK_MAX && nr < max; i++) {

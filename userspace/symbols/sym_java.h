@@ -30,8 +30,6 @@ void sym_java_release(struct symfile_java *l);
 bool sym_java_symbol(const struct java *j, uint64_t addr, char *text);
 bool sym_java_pool_symbol(const struct java *j, uint64_t pool, uint16_t index, char *text);
 
-/* True when the file is HotSpot's virtual machine (libjvm.so), which tells where its data lies. */
-bool sym_is_java(struct symfile *f);
 /*
  * The interpreted methods of a task of that process, innermost first; their names are kept in 'strings'. bias: address
  * minus vaddr of f, the machine; tls: the task's thread pointer. 0: it executes none, or the memory is not as expected.

@@ -66,7 +66,7 @@ const struct symfile_fields *symfile_fields(struct symfile *f)
 	struct symfile_fields *x = &f->java_fields;
 	bool all;
 
-	if (!sym_is_java(f))
+	if (!symfile_is_java(f))
 		return NULL;
 	if (!x->sought) {
 		symfile_find_names(f, names, NAMES, note_name, x);

@@ -28,14 +28,9 @@ static const struct {
 	{ "Unsafe_Unpark", JAVA_UNPARK, RDX, 0 },
 };
 
-bool symfile_is_java(struct symfile *f)
-{
-	return sym_is_java(f);
-}
-
 enum java_operation symfile_java_operation(struct symfile *f, const char *function)
 {
-	if (!f || !sym_is_java(f))
+	if (!f || !symfile_is_java(f))
 		return JAVA_NONE;
 	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
 		size_t n = strlen(functions[i].name);
@@ -146,7 +141,7 @@ bool symfile_java_subject(struct symfile *f, enum java_operation operation, int 
 {
 	struct java j = { .l = &f->java, .pid = pid, .bias = bias };
 	/* a process that has ended meanwhile cannot be read: objects are the same then, without their names */
-	bool known = sym_is_java(f) && sym_java_layout(&j, &f->java);
+	bool known = symfile_is_java(f) && sym_java_layout(&j, &f->java);
 	uint64_t handle;
 
 	*s = (struct java_subject){ 0 };

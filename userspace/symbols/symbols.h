@@ -225,7 +225,7 @@ int symbols_interpreted_by(struct symbols *s, struct symfile *f, uint64_t bias, 
  * Java's Thread.) Or the library loads and links code, or ends the program.
  */
 bool symbols_begins_thread(const struct trace_frame *frames, int nr);
-/* True when the file is Java's machine. */
+/* True when the file is Java's machine: HotSpot's (libjvm.so), which tells where its data lies. */
 bool symfile_is_java(struct symfile *f);
 /* What functions of Java's machine do for the program. */
 enum java_operation {
