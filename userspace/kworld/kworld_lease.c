@@ -92,15 +92,14 @@ static bool call_is_plain(const struct kworld *k, const struct ktask *kt, const 
 	}
 }
 
-/* The lock at whose primitive task n stands, as tell_stand() asks for it; 0: at none. */
+/* The lock at whose primitive task n, which is parked, stands; 0: at none. */
 static uint64_t lock_of(const struct kworld *k, uint32_t n)
 {
 	const struct ktask *kt = &k->kt[n];
-	uint64_t lock = kt->mutex ? kt->mutex : kt->lock;
 
-	if (k->w.tasks[n].state != TASK_PARKED || kt->libc == SYMLIBC_NONE)
+	if (!zug_op_waits_for_lock(k->w.tasks[n].label.op) && kt->site == ZUG_NO_SITE)
 		return 0;
-	return zug_op_waits_for_lock(k->w.tasks[n].label.op) || kt->site != ZUG_NO_SITE ? lock : 0;
+	return kt->mutex ? kt->mutex : kt->lock;
 }
 
 /* What tell_stand() will ask for, in one system call instead of one for each task. */
@@ -110,7 +109,9 @@ static void fetch_locks(struct kworld *k, const struct lease *l)
 	unsigned int nr = 0;
 
 	for (uint32_t n = 0; n < k->w.nr_tasks; n++) {
-		uint64_t lock = k->w.tasks[n].tgid == l->tgid ? lock_of(k, n) : 0;
+		const struct world_task *t = &k->w.tasks[n];
+		bool is_told = t->tgid == l->tgid && t->state == TASK_PARKED && k->kt[n].libc != SYMLIBC_NONE;
+		uint64_t lock = is_told ? lock_of(k, n) : 0;
 
 		if (lock && lock_memory_find(&l->locks, l->tgid, lock) == l->locks.nr)
 			addrs[nr++] = lock;
@@ -128,7 +129,8 @@ static bool tell_stand(struct kworld *k, struct lease *l, uint32_t n, struct zug
 	const struct probe_site *s = k->kt[n].site == ZUG_NO_SITE ? NULL : probes_site(k->o.probes, k->kt[n].site);
 	const struct world_task *t = &k->w.tasks[n];
 	const struct ktask *kt = &k->kt[n];
-	uint64_t lock = kt->mutex ? kt->mutex : kt->lock;
+	bool waits = zug_op_waits_for_lock(t->label.op);
+	uint64_t lock;
 
 	*q = (struct zug_peer){ .task = kt->kid, .pid = t->pid, .process = t->process, .pass.kind = ZUG_PASS_ALWAYS };
 	if (t->state == TASK_BLOCKED)
@@ -145,12 +147,13 @@ static bool tell_stand(struct kworld *k, struct lease *l, uint32_t n, struct zug
 		q->pass.kind = ZUG_PASS_NEVER;
 	if (q->pass.steps > 1)
 		q->pass.kind = ZUG_PASS_NEVER;
-	if (!zug_op_waits_for_lock(t->label.op) && (!s || !lock))
+	lock = lock_of(k, n);
+	if (!lock && !waits)
 		return true;
 	if (kt->libc == SYMLIBC_NONE)
 		return !lock;
 	/* whether it is enabled that alone says */
-	if (zug_op_waits_for_lock(t->label.op) && q->pass.kind == ZUG_PASS_NEVER)
+	if (waits && q->pass.kind == ZUG_PASS_NEVER)
 		return false;
 	if (t->tgid != l->tgid || !add_lock(k, l, lock))
 		return false;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * probes.c - sites of modules: the synchronisation primitives, and places that the user names (--point,
- * --from)
+ * probes.c - sites of modules, and places that the user names (--point, --from)
  *
  * probes_add_file() is called for each file that the test maps, probes_add_point() for each
  * --point or --from. Both collect places (struct found) and give them to probes_plant(), which numbers them
- * and plants the breakpoints. Places by kind of instruction are in probes_code.c.
+ * and plants the breakpoints. The primitives are in primitives.c, places by kind of instruction in probes_code.c.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,105 +19,8 @@
 #include "probes/probes_internal.h"
 #include "search/access.h"
 
-/* No point itself: an operation of which no label is made. */
-#define READS_OWN_FILES	ZUG_OP_SYSCALL
-
-/* The primitives, by name. In glibc the C11 ones call the others: those inner calls are no points. */
-static const struct primitive {
-	const char *name;
-	uint16_t op;
-	uint8_t obj_arg, obj2_arg;
-} primitives[] = {
-	{ "pthread_mutex_lock", ZUG_OP_LOCK, 1, 0 },
-	{ "pthread_mutex_trylock", ZUG_OP_TRYLOCK, 1, 0 },
-	{ "pthread_mutex_timedlock", ZUG_OP_TIMEDLOCK, 1, 0 },
-	{ "pthread_mutex_clocklock", ZUG_OP_TIMEDLOCK, 1, 0 },
-	{ "pthread_mutex_unlock", ZUG_OP_UNLOCK, 1, 0 },
-	{ "pthread_mutex_init", ZUG_OP_MUTEX_INIT, 1, 0 },
-	{ "pthread_mutex_destroy", ZUG_OP_MUTEX_DESTROY, 1, 0 },
-	{ "pthread_cond_wait", ZUG_OP_COND_WAIT, 1, 2 },
-	{ "pthread_cond_timedwait", ZUG_OP_COND_TIMEDWAIT, 1, 2 },
-	{ "pthread_cond_clockwait", ZUG_OP_COND_TIMEDWAIT, 1, 2 },
-	{ "pthread_cond_signal", ZUG_OP_COND_SIGNAL, 1, 0 },
-	{ "pthread_cond_broadcast", ZUG_OP_COND_BROADCAST, 1, 0 },
-	{ "pthread_cond_init", ZUG_OP_COND_INIT, 1, 0 },
-	{ "pthread_cond_destroy", ZUG_OP_COND_DESTROY, 1, 0 },
-	{ "pthread_rwlock_rdlock", ZUG_OP_RDLOCK, 1, 0 },
-	{ "pthread_rwlock_wrlock", ZUG_OP_WRLOCK, 1, 0 },
-	{ "pthread_rwlock_tryrdlock", ZUG_OP_TRYRDLOCK, 1, 0 },
-	{ "pthread_rwlock_trywrlock", ZUG_OP_TRYWRLOCK, 1, 0 },
-	{ "pthread_rwlock_timedrdlock", ZUG_OP_TIMEDRDLOCK, 1, 0 },
-	{ "pthread_rwlock_timedwrlock", ZUG_OP_TIMEDWRLOCK, 1, 0 },
-	{ "pthread_rwlock_clockrdlock", ZUG_OP_TIMEDRDLOCK, 1, 0 },
-	{ "pthread_rwlock_clockwrlock", ZUG_OP_TIMEDWRLOCK, 1, 0 },
-	{ "pthread_rwlock_unlock", ZUG_OP_RWUNLOCK, 1, 0 },
-	{ "pthread_rwlock_init", ZUG_OP_RWLOCK_INIT, 1, 0 },
-	{ "pthread_rwlock_destroy", ZUG_OP_RWLOCK_DESTROY, 1, 0 },
-	{ "pthread_spin_lock", ZUG_OP_SPIN_LOCK, 1, 0 },
-	{ "pthread_spin_trylock", ZUG_OP_SPIN_TRYLOCK, 1, 0 },
-	{ "pthread_spin_unlock", ZUG_OP_SPIN_UNLOCK, 1, 0 },
-	{ "pthread_spin_init", ZUG_OP_SPIN_INIT, 1, 0 },
-	{ "pthread_spin_destroy", ZUG_OP_SPIN_DESTROY, 1, 0 },
-	{ "pthread_barrier_init", ZUG_OP_BARRIER_INIT, 1, 0 },
-	{ "pthread_barrier_wait", ZUG_OP_BARRIER_WAIT, 1, 0 },
-	{ "pthread_barrier_destroy", ZUG_OP_BARRIER_DESTROY, 1, 0 },
-	{ "sem_init", ZUG_OP_SEM_INIT, 1, 0 },
-	{ "sem_open", ZUG_OP_SEM_OPEN, 0, 0 },
-	{ "sem_wait", ZUG_OP_SEM_WAIT, 1, 0 },
-	{ "sem_trywait", ZUG_OP_SEM_TRYWAIT, 1, 0 },
-	{ "sem_timedwait", ZUG_OP_SEM_TIMEDWAIT, 1, 0 },
-	{ "sem_clockwait", ZUG_OP_SEM_TIMEDWAIT, 1, 0 },
-	{ "sem_post", ZUG_OP_SEM_POST, 1, 0 },
-	{ "sem_getvalue", ZUG_OP_SEM_GETVALUE, 1, 0 },
-	{ "sem_destroy", ZUG_OP_SEM_DESTROY, 1, 0 },
-	{ "pthread_once", ZUG_OP_ONCE, 1, 0 },
-	{ "pthread_create", ZUG_OP_CREATE, 0, 0 },
-	{ "pthread_join", ZUG_OP_JOIN, 0, 0 },
-	{ "pthread_tryjoin_np", ZUG_OP_JOIN, 0, 0 },
-	{ "pthread_timedjoin_np", ZUG_OP_JOIN, 0, 0 },
-	{ "pthread_clockjoin_np", ZUG_OP_JOIN, 0, 0 },
-	{ "pthread_detach", ZUG_OP_DETACH, 0, 0 },
-	/* writes the key's number: of two threads that both make it, one has another's */
-	{ "pthread_key_create", ZUG_OP_DATA_WRITE, 1, 0 },
-	{ "mtx_lock", ZUG_OP_LOCK, 1, 0 },
-	{ "mtx_trylock", ZUG_OP_TRYLOCK, 1, 0 },
-	{ "mtx_timedlock", ZUG_OP_TIMEDLOCK, 1, 0 },
-	{ "mtx_unlock", ZUG_OP_UNLOCK, 1, 0 },
-	{ "mtx_init", ZUG_OP_MUTEX_INIT, 1, 0 },
-	{ "mtx_destroy", ZUG_OP_MUTEX_DESTROY, 1, 0 },
-	{ "cnd_wait", ZUG_OP_COND_WAIT, 1, 2 },
-	{ "cnd_timedwait", ZUG_OP_COND_TIMEDWAIT, 1, 2 },
-	{ "cnd_signal", ZUG_OP_COND_SIGNAL, 1, 0 },
-	{ "cnd_broadcast", ZUG_OP_COND_BROADCAST, 1, 0 },
-	{ "cnd_init", ZUG_OP_COND_INIT, 1, 0 },
-	{ "cnd_destroy", ZUG_OP_COND_DESTROY, 1, 0 },
-	{ "thrd_create", ZUG_OP_CREATE, 0, 0 },
-	{ "thrd_join", ZUG_OP_JOIN, 0, 0 },
-	{ "thrd_detach", ZUG_OP_DETACH, 0, 0 },
-	{ "call_once", ZUG_OP_ONCE, 1, 0 },
-	/* GLib's own locks and conditions are words for futexes; its others are those of pthreads */
-	{ "g_mutex_lock", ZUG_OP_LOCK, 1, 0 },
-	{ "g_mutex_trylock", ZUG_OP_TRYLOCK, 1, 0 },
-	{ "g_mutex_unlock", ZUG_OP_UNLOCK, 1, 0 },
-	{ "g_cond_wait", ZUG_OP_COND_WAIT, 1, 2 },
-	{ "g_cond_wait_until", ZUG_OP_COND_TIMEDWAIT, 1, 2 },
-	{ "g_cond_signal", ZUG_OP_COND_SIGNAL, 1, 0 },
-	{ "g_cond_broadcast", ZUG_OP_COND_BROADCAST, 1, 0 },
-	{ "__cxa_guard_acquire", ZUG_OP_GUARD_ACQUIRE, 1, 0 },
-	{ "__cxa_guard_release", ZUG_OP_GUARD_RELEASE, 1, 0 },
-	{ "__cxa_guard_abort", ZUG_OP_GUARD_ABORT, 1, 0 },
-	/* not primitives: what they read of the library's own files (locales, messages, code sets) is no point */
-	{ "setlocale", READS_OWN_FILES, 0, 0 },
-	{ "newlocale", READS_OWN_FILES, 0, 0 },
-	{ "dcgettext", READS_OWN_FILES, 0, 0 },
-	{ "dcngettext", READS_OWN_FILES, 0, 0 },
-	{ "iconv_open", READS_OWN_FILES, 0, 0 },
-};
 /* So often in an execution, and a few times more, is a look of an interpreter a point: a loop of the program has no end of them. */
 #define EXECUTED_MOST 300
-#define NR_PRIMITIVES (sizeof(primitives) / sizeof(primitives[0]))
-_Static_assert(NR_PRIMITIVES <= MAX_PRIMITIVES, "MAX_PRIMITIVES");
-
 struct probes *probes_new(struct kernel *k, struct sandbox *s, struct symbols *symbols)
 {
 	struct probes *p = calloc(1, sizeof(*p));
@@ -175,7 +77,7 @@ static int found_append_once(struct found *f, const struct probe_site *s)
 	return found_append(f, s);
 }
 
-static int found_add(struct found *f, uint64_t offset, const char *symbol, uint16_t op,
+int found_add(struct found *f, uint64_t offset, const char *symbol, uint16_t op,
 		     uint8_t obj_arg, uint8_t obj2_arg, bool entry)
 {
 	struct probe_site s = {
@@ -184,53 +86,6 @@ static int found_add(struct found *f, uint64_t offset, const char *symbol, uint1
 	};
 
 	return found_append_once(f, &s);
-}
-
-/*
- * glibc's pthread_spin_lock() begins with a LOCK-prefixed instruction, which uprobes do not take:
- *
- *	1: lock decl (%rdi); jne 2f; xor %eax,%eax; ret
- *	2: pause; cmpl $0,(%rdi); jg 1b; jmp 2b
- *
- * A switch after the decrement is as good as one before the next operation, and a task that waits
- * stops at each look at the lock's word, where it counts as not enabled until that is free.
- */
-static int spin_lock_places(struct found *f, uint64_t offset)
-{
-	static const uint8_t decrement[] = { 0xf0, 0xff, 0x0f }, look[] = { 0x83, 0x3f, 0x00 };
-	uint8_t code[32];
-	const uint8_t *p;
-
-	if (pread(f->fd, code, sizeof(code), offset) != sizeof(code) ||
-	    memcmp(code, decrement, sizeof(decrement)))
-		return -ENOENT;
-	p = memmem(code, sizeof(code), look, sizeof(look));
-	if (!p)
-		return -ENOENT;
-	found_add(f, offset + sizeof(decrement), f->prim->name, ZUG_OP_POINT, 1, 0, true);
-	return found_add(f, offset + (p - code), f->prim->name, ZUG_OP_SPIN_LOCK, 1, 0, true);
-}
-
-/* A static glibc program whose library's code is not known: inner calls of C11 primitives look like outer ones. */
-static bool is_inner(struct symfile *file, const char *name)
-{
-	if (symfile_is_dynamic(file) || symfile_c_library(file) != UINT64_MAX || symfile_libc(file) != SYMLIBC_GLIBC)
-		return false;
-	return !strncmp(name, "mtx_", 4) || !strncmp(name, "cnd_", 4) || !strncmp(name, "thrd_", 5) ||
-	       !strcmp(name, "call_once");
-}
-
-static int on_primitive(const struct symdef *d, unsigned int nr, void *arg)
-{
-	struct found *f = arg;
-
-	f->prim = &primitives[f->which[nr]];
-	if (!d->is_function || d->is_ifunc || d->offset == UINT64_MAX || is_inner(f->file, d->name))
-		return 0;
-	if (f->prim->op == ZUG_OP_SPIN_LOCK && !spin_lock_places(f, d->offset))
-		return 0;
-	return found_add(f, d->offset, f->prim->name, f->prim->op, f->prim->obj_arg,
-			 f->prim->obj2_arg, true);
 }
 
 void found_free(struct found *f)
@@ -242,8 +97,7 @@ void found_free(struct found *f)
 	free(f->sites);
 }
 
-/* A C library's own calls of its primitives are no points: only what others call has to be probed. */
-static bool is_c_library(const struct probe_module *mod)
+bool probes_is_c_library(const struct probe_module *mod)
 {
 	return symfile_libc(mod->file) != SYMLIBC_NONE && strstr(mod->path, ".so");
 }
@@ -331,12 +185,12 @@ static struct kernel_probe probe_of(struct probes *p, const struct probe_module 
 		kp.what.flags |= probes_has_scope(p) ? ZUG_SITE_CALLED : 0;
 		return kp;
 	}
-	if (s->op == READS_OWN_FILES)
+	if (s->op == PROBES_READS_OWN_FILES)
 		kp.what.flags |= ZUG_SITE_READS;
 	else if (s->op != ZUG_OP_POINT)
 		kp.what.flags |= ZUG_SITE_WHOLE;
 	/* a C library's own calls of its primitives are part of the outer operation */
-	if (s->op != ZUG_OP_POINT && is_c_library(mod)) {
+	if (s->op != ZUG_OP_POINT && probes_is_c_library(mod)) {
 		kp.what.flags |= ZUG_SITE_OUTER;
 	} else if (s->op != ZUG_OP_POINT && s->offset > mod->c_library) {
 		kp.what.flags |= ZUG_SITE_OUTER;
@@ -497,32 +351,6 @@ static int module_by_path(const struct probes *p, const char *path)
 	return -1;
 }
 
-/* Probes the primitives that a module defines, if they are not yet. Their number, or -errno. */
-static int plant_primitives(struct probes *p, uint32_t m, char *err, size_t errlen)
-{
-	struct probe_module *mod = &p->modules[m];
-	const char *names[NR_PRIMITIVES];
-	unsigned int which[NR_PRIMITIVES], nr = 0;
-	bool all = p->all_used || !is_c_library(mod);
-	struct found f = { .fd = -1, .file = mod->file, .which = which };
-	int ret;
-
-	for (unsigned int i = 0; i < NR_PRIMITIVES; i++)
-		/* the first command of a shell may call the last ones, and no execution has shown it yet */
-		if (all || p->used[i] || primitives[i].op == READS_OWN_FILES) {
-			which[nr] = i;
-			names[nr++] = primitives[i].name;
-		}
-	if (!nr)
-		return 0;
-	f.fd = open(mod->path, O_RDONLY | O_CLOEXEC);
-	symfile_find_names(f.file, names, nr, on_primitive, &f);
-	mod->sync_points |= f.nr > 0;
-	ret = f.no_memory ? -ENOMEM : f.nr ? probes_plant(p, m, &f, err, errlen) : 0;
-	found_free(&f);
-	return ret;
-}
-
 /* The places where an interpreter looks what other threads want become points. Their number, or -errno. */
 static int plant_looks(struct probes *p, uint32_t m, char *err, size_t errlen)
 {
@@ -578,21 +406,6 @@ static int plant_fields(struct probes *p, uint32_t m, char *err, size_t errlen)
 	return ret;
 }
 
-/* Notes the primitives that a new module uses. True when there is one that no other module did. */
-static bool note_used(struct probes *p, const struct probe_module *mod)
-{
-	const char *names[NR_PRIMITIVES];
-	bool before[NR_PRIMITIVES], all = p->all_used;
-
-	if (is_c_library(mod))
-		return false;
-	for (unsigned int i = 0; i < NR_PRIMITIVES; i++)
-		names[i] = primitives[i].name;
-	memcpy(before, p->used, sizeof(before));
-	p->all_used |= !symfile_imports(mod->file, names, NR_PRIMITIVES, p->used);
-	return p->all_used != all || memcmp(before, p->used, sizeof(before));
-}
-
 int probes_add_file(struct probes *p, const char *path, bool sync, char *err, size_t errlen)
 {
 	struct probe_module mod = { 0 };
@@ -616,7 +429,7 @@ int probes_add_file(struct probes *p, const char *path, bool sync, char *err, si
 			return -ENOMEM;
 		m = p->nr_modules++;
 		p->modules[m] = mod;
-		more = note_used(p, &mod);
+		more = probes_note_used(p, &mod);
 		ret = probes_tell_module(p, m);
 		if (ret)
 			return ret;
@@ -625,9 +438,9 @@ int probes_add_file(struct probes *p, const char *path, bool sync, char *err, si
 	}
 	p->modules[m].sync_wanted = sync;
 	for (unsigned int i = 0; i < p->nr_modules; i++) {
-		if (!p->modules[i].sync_wanted || ((int)i != m && !(more && is_c_library(&p->modules[i]))))
+		if (!p->modules[i].sync_wanted || ((int)i != m && !(more && probes_is_c_library(&p->modules[i]))))
 			continue;
-		ret = plant_primitives(p, i, err, errlen);
+		ret = probes_plant_primitives(p, i, err, errlen);
 		if (ret < 0)
 			return ret;
 		total += ret;
@@ -689,9 +502,9 @@ int probes_use_all(struct probes *p, char *err, size_t errlen)
 	for (unsigned int i = 0; i < p->nr_modules; i++) {
 		int ret;
 
-		if (!p->modules[i].sync_wanted || !is_c_library(&p->modules[i]))
+		if (!p->modules[i].sync_wanted || !probes_is_c_library(&p->modules[i]))
 			continue;
-		ret = plant_primitives(p, i, err, errlen);
+		ret = probes_plant_primitives(p, i, err, errlen);
 		if (ret < 0)
 			return ret;
 		total += ret;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* probes_internal.h - inside of probes.h: primitives and named places (probes.c), Go's (probes_go.c), code places (probes_code.c) */
+/*
+ * probes_internal.h - inside of probes.h: modules and named places (probes.c), primitives (primitives.c), Go's (probes_go.c),
+ * code places (probes_code.c)
+ */
 #ifndef ZUG_PROBES_INTERNAL_H
 #define ZUG_PROBES_INTERNAL_H
 
@@ -7,8 +10,11 @@
 
 struct primitive;
 
-/* Room for all primitives of probes.c. */
+/* Room for all primitives of primitives.c. */
 #define MAX_PRIMITIVES 96
+
+/* The op of what is no point itself: an operation of which no label is made. */
+#define PROBES_READS_OWN_FILES	ZUG_OP_SYSCALL
 
 struct probes {
 	struct kernel *k;
@@ -41,6 +47,13 @@ struct found {
 	bool no_memory;
 };
 
+/* primitives.c. Probes the primitives that a module defines, if they are not yet. Their number, or -errno with a line in err. */
+int probes_plant_primitives(struct probes *p, uint32_t m, char *err, size_t errlen);
+/* Notes the primitives that a new module uses. True when there is one that no other module did. */
+bool probes_note_used(struct probes *p, const struct probe_module *mod);
+/* A C library's own calls of its primitives are no points: only what others call has to be probed. */
+bool probes_is_c_library(const struct probe_module *mod);
+
 /* probes_go.c. Plants the operations of Go's runtime and library in a Go program. Their number, or -errno with a line in err. */
 int probes_plant_go(struct probes *p, uint32_t m, char *err, size_t errlen);
 /* The code of Go's runtime, or of one of these operations: no point of its own. nr frames, the innermost first. */
@@ -63,6 +76,8 @@ bool probes_in_scope(const struct probe_module *m, uint64_t offset, char *const 
 
 /* Takes over s->symbol's copy; the same offset is not looked for. 0 or -ENOMEM. */
 int found_append(struct found *f, const struct probe_site *s);
+/* The same for a place of that name, unless there is one at that offset. 0 or -ENOMEM. */
+int found_add(struct found *f, uint64_t offset, const char *symbol, uint16_t op, uint8_t obj_arg, uint8_t obj2_arg, bool entry);
 void found_free(struct found *f);
 /* Plants what was found in module m; the sites become p's. The number of new ones, or -errno with a line in err. */
 int probes_plant(struct probes *p, uint32_t m, struct found *f, char *err, size_t errlen);
