@@ -151,15 +151,35 @@ static size_t last_of(const struct clocks *k, uint32_t task, size_t end)
 	return SIZE_MAX;
 }
 
-/* The operation that took what this unlock gives back; SIZE_MAX: none is known. */
-static size_t taken_at(const struct clocks *k, size_t unlock)
+static bool acts_on(const struct zug_label *l, uint64_t object)
+{
+	return object && (l->object == object || l->object2 == object);
+}
+
+/* The lock that this operation gives back; 0: none. */
+static uint64_t lock_given(const struct zug_label *l)
+{
+	if (is_unlock(l->op))
+		return l->object;
+	return l->op == ZUG_OP_COND_WAIT || l->op == ZUG_OP_COND_TIMEDWAIT ? l->object2 : 0;
+}
+
+/* It has to wait for an object that another has; a wait for a condition that is over takes its lock again. */
+static bool acquires(const struct zug_label *l)
+{
+	return (l->flags | zug_op_flags(l->op)) & ZUG_L_ACQUIRE || (l->op == ZUG_OP_RESUME && l->object2);
+}
+
+/* The operation that took what this one gives back; SIZE_MAX: none is known. */
+static size_t taken_at(const struct clocks *k, size_t given)
 {
 	uint32_t task, t;
-	const struct zug_label *l = critical_label(k->c, unlock, &task), *x;
+	uint64_t lock = lock_given(critical_label(k->c, given, &task));
 
-	for (size_t i = unlock; i-- > k->from;) {
-		x = critical_label(k->c, i, &t);
-		if (t == task && (x->object == l->object || x->object2 == l->object) && !is_unlock(x->op))
+	for (size_t i = given; i-- > k->from;) {
+		const struct zug_label *x = critical_label(k->c, i, &t);
+
+		if (t == task && acts_on(x, lock) && lock_given(x) != lock)
 			return i;
 	}
 	return SIZE_MAX;
@@ -179,11 +199,6 @@ static bool is_reader(const struct clocks *k, size_t step)
 		l = critical_label(k->c, taken, &task);
 	}
 	return l->op == ZUG_OP_RDLOCK || l->op == ZUG_OP_TRYRDLOCK || l->op == ZUG_OP_TIMEDRDLOCK;
-}
-
-static bool acts_on(const struct zug_label *l, uint64_t object)
-{
-	return object && (l->object == object || l->object2 == object);
 }
 
 /* It does more with that object than to copy from it. */
@@ -332,7 +347,7 @@ static int add(const struct clocks *k, struct found *f, size_t i, size_t j)
 	size_t start, end;
 	int ret;
 
-	if (is_unlock(a->op) && zug_op_flags(b->op) & ZUG_L_ACQUIRE) {
+	if (acts_on(b, lock_given(a)) && acquires(b)) {
 		i = taken_at(k, i);
 		if (i == SIZE_MAX)
 			return 0;
@@ -340,12 +355,12 @@ static int add(const struct clocks *k, struct found *f, size_t i, size_t j)
 	if (!f || !can_be_reversed(k, i, p, j, q))
 		return 0;
 	start = end_of_row(k, i, true);
-	if (is_unlock(critical_label(k->c, start, &p)->op))
+	if (lock_given(critical_label(k->c, start, &p)))
 		start = taken_at(k, start);
 	if (start == SIZE_MAX || !can_be_reversed(k, start, p, j, q))
 		start = i;
 	end = j < k->c->s->nr ? end_of_row(k, j, false) : j;
-	if (is_unlock(critical_label(k->c, end, &q)->op))
+	if (lock_given(critical_label(k->c, end, &q)))
 		end = taken_at(k, end);
 	ret = end > j && end != SIZE_MAX ? note_pair(k, f, start, end, true, 0) : 0;
 	if (!ret && start < i)

@@ -230,6 +230,38 @@ static void lostwakeup(struct program *p, uint32_t n)
 	p->model.nr_tasks = 2;
 }
 
+/* n tasks wait for a gate that the last one opens: it signals one of them. */
+static void gate(struct program *p, uint32_t n)
+{
+	for (uint32_t t = 0; t < n; t++) {
+		add(p, t, M_LOCK, 0, 0, 0);
+		add(p, t, M_READ, 0, 0, 0);
+		add(p, t, M_JUMP_EQ, 0, 0, 1)->to = 5;
+		add(p, t, M_WAIT, 0, 0, 0);
+		add(p, t, M_JUMP, 0, 0, 0)->to = 1;
+		add(p, t, M_UNLOCK, 0, 0, 0);
+	}
+	add(p, n, M_LOCK, 0, 0, 0);
+	add(p, n, M_WRITE, 0, 0, 1);
+	add(p, n, M_SIGNAL, 0, 0, 0);
+	add(p, n, M_UNLOCK, 0, 0, 0);
+	p->model.nr_tasks = n + 1;
+}
+
+/* A task yields n times for a flag, and gives up then: under a fair scheduler it never does. */
+static void impatient(struct program *p, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		add(p, 0, M_READ, 0, 0, 0);
+		add(p, 0, M_JUMP_EQ, 0, 0, 1)->to = (uint16_t)(3 * n + 1);
+		add(p, 0, M_YIELD, 0, 0, 0);
+	}
+	add(p, 0, M_ASSERT, 0, 0, 1);
+	noise(p, 1, 2);
+	add(p, 1, M_WRITE, 0, 0, 1);
+	p->model.nr_tasks = 2;
+}
+
 static void spin(struct program *p, uint32_t n)
 {
 	for (uint32_t t = 0; t < n; t++) {
@@ -270,7 +302,7 @@ struct program *program_new(const char *family, uint32_t n)
 		{ "philosophers", philosophers }, { "lostupdate", lostupdate }, { "clerks", clerks },
 		{ "abba", abba }, { "chain", chain }, { "window", window },
 		{ "lostwakeup", lostwakeup }, { "bakery", bakery }, { "spin", spin }, { "lines", lines },
-		{ "values", values },
+		{ "values", values }, { "gate", gate }, { "impatient", impatient },
 	};
 	struct program *p;
 

@@ -189,6 +189,35 @@ static void test_pair(const char *family, unsigned int first, unsigned int secon
 	program_free(p);
 }
 
+/* A wait for a condition gives its lock back: what takes the lock next could have come before the waiter took it. */
+static void test_gate(void)
+{
+	struct program *p = program_new("gate", 2);
+	int named = 0, nr = 0;
+
+	for (uint64_t seed = 1; seed <= 20; seed++) {
+		struct neighbour_result n;
+		uint32_t order[MAX_ORDER];
+		struct model_result r;
+		struct search *s;
+		uint64_t steps;
+
+		if (!model_fail(&p->model, seed, 100, &r, order, MAX_ORDER))
+			continue;
+		nr++;
+		steps = minimal(&p->model, order, r.steps, r.outcome);
+		s = neighbour_new(&options, order, steps, r.outcome, 0, NULL, 0);
+		while (model_run(&p->model, s, &r, NULL, 0) == SEARCH_GO)
+			;
+		neighbour_result(s, &n);
+		named += n.found && n.alone && n.first.task < 2 && n.second.task == 2 && n.first.label.op == ZUG_OP_LOCK &&
+			 n.second.label.op == ZUG_OP_LOCK;
+		search_free(s);
+	}
+	tap_ok(nr > 5 && named == nr, "a waiter's lock and the opener's are named (%d of %d)", named, nr);
+	program_free(p);
+}
+
 /* Updates that others come into without any preemption: the first of them is named, when all are whole and it passes. */
 static void test_torn(uint32_t clerks)
 {
@@ -709,6 +738,7 @@ int main(void)
 	test_pair("abba", ZUG_OP_LOCK, ZUG_OP_LOCK);
 	for (uint32_t n = 2; n <= 5; n++)
 		test_torn(n);
+	test_gate();
 	test_numbered("lostupdate", 0);
 	test_numbered("lostupdate", 20);
 	test_numbered("abba", 3);
