@@ -91,6 +91,24 @@ uint32_t around_follow(struct around *a, const struct choice *c)
 	return pos == CHOICE_NONE ? schedule_base(c) : pos;
 }
 
+struct choice around_choice(const struct around *a, const struct choice *fair)
+{
+	struct choice all = *fair;
+
+	if (a->trials > 1 && !a->unfair)
+		return all;
+	all.allowed = fair->point->enabled;
+	all.nr = fair->point->nr_enabled;
+	all.base = schedule_position(&all, choice_cand(fair, schedule_base(fair))->task);
+	all.last = schedule_position(&all, fair->point->last);
+	return all;
+}
+
+void around_chosen(struct around *a, const struct choice *fair, const struct choice *c, uint32_t pos)
+{
+	a->unfair |= a->trials == 1 && schedule_position(fair, choice_cand(c, pos)->task) == CHOICE_NONE;
+}
+
 uint64_t around_promise(const struct around *a, const struct search_point *point, uint32_t task)
 {
 	uint64_t at = point->step + 1;

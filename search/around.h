@@ -18,6 +18,7 @@ struct around {
 	size_t nr_order;
 	struct zug_label *labels;	/* of these; NULL: the first execution has the points of the schedule */
 	size_t at;			/* of the first execution otherwise: the next one to follow */
+	bool unfair;			/* the schedule goes beyond the fair filter */
 	bool reproduced;		/* the first execution did fail so */
 	int error;			/* -errno */
 };
@@ -40,6 +41,15 @@ int around_begin(const struct around *a);
  * say it.
  */
 uint32_t around_follow(struct around *a, const struct choice *c);
+
+/*
+ * The choice that is made at that point. It is the one under the fair filter, unless the schedule lets tasks go on that the
+ * filter holds back, as where they were patient (patience.h): then it is one of all enabled tasks, and the filter is the base
+ * scheduler's alone.
+ */
+struct choice around_choice(const struct around *a, const struct choice *fair);
+/* The position pos of that choice is taken. */
+void around_chosen(struct around *a, const struct choice *fair, const struct choice *c, uint32_t pos);
 
 /* At so many of the next points around_follow() lets the task go on that made the last step, as long as it can. */
 uint64_t around_promise(const struct around *a, const struct search_point *point, uint32_t task);

@@ -47,6 +47,9 @@ struct minimize {
 	int move;			/* REORDER, SINGLES: which change is tried there */
 	bool changed;			/* something was accepted in this round of a phase */
 	bool moved;		/* a preemption was made later */
+	bool twice;			/* what fails is executed once more before it is accepted */
+	bool again;			/* this trial is the one before it, whose tasks are first */
+	struct schedule first;
 };
 
 static void record_free(struct record *r)
@@ -62,6 +65,7 @@ static void fini(void *state)
 
 	record_free(&m->best);
 	record_free(&m->now);
+	schedule_release(&m->first);
 	free(m->trial);
 	around_release(&m->a);
 }
@@ -259,7 +263,7 @@ static int begin(void *state, uint64_t iteration)
 	(void)iteration;
 	if (ret != SEARCH_GO)
 		return ret;
-	while (m->phase != FOLLOW && m->phase != DONE && !next_of_phase(m)) {
+	while (!m->again && m->phase != FOLLOW && m->phase != DONE && !next_of_phase(m)) {
 		/* A move may have made another difference superfluous. */
 		if (m->phase >= REORDER && m->changed)
 			m->phase = SINGLES;
@@ -318,18 +322,20 @@ static int note_elsewhere(struct minimize *m, const struct choice *c, uint32_t p
 	return 0;
 }
 
-static int pick(void *state, const struct choice *c)
+static int pick(void *state, const struct choice *fair)
 {
 	struct minimize *m = state;
+	const struct choice choice = around_choice(&m->a, fair), *c = &choice;
 	uint32_t pos = follow(m, c);
 
+	around_chosen(&m->a, fair, c, pos);
 	if (!c->free && pos != c->last)
 		m->a.error = note_pair(m, c, pos);
 	if (!c->free && !m->a.error)
 		m->a.error = note_elsewhere(m, c, pos);
 	if (!m->a.error)
 		m->a.error = schedule_note(&m->now.s, m->a.env, c, pos);
-	return m->a.error ? m->a.error : (int)pos;
+	return m->a.error ? m->a.error : (int)c->allowed[pos];
 }
 
 static uint64_t promise(const void *state, const struct search_point *point, uint32_t task,
@@ -392,6 +398,23 @@ static bool came_later(const struct minimize *m)
 	       m->now.s.nr_diffs == m->best.s.nr_diffs && lateness(&m->now.s) > lateness(&m->best.s);
 }
 
+/* What is good in this trial is to be tried once more; the second time *good says whether it was the same. */
+static bool must_repeat(struct minimize *m, bool *good)
+{
+	struct schedule swap = m->first;
+
+	if (m->again) {
+		m->again = false;
+		*good = *good && m->first.nr == m->now.s.nr &&
+			!memcmp(m->first.tasks, m->now.s.tasks, m->first.nr * sizeof(*m->first.tasks));
+	} else if (m->twice && *good) {
+		m->again = true;
+		m->first = m->now.s;
+		m->now.s = swap;
+	}
+	return m->again;
+}
+
 /* Chunks begin with all differences. */
 static void set_chunk(struct minimize *m)
 {
@@ -415,32 +438,21 @@ static void end(void *state, const struct search_end *e)
 			m->a.error = accept(m);
 		set_chunk(m);
 		return;
-	case LOOP:
-		if (fails && simpler(m))
-			m->a.error = accept(m);
-		set_chunk(m);
-		m->phase = NEEDLESS;
-		m->at = 0;
-		return;
-	case NEEDLESS:
-		m->at = 1;
-		if (fails && simpler(m)) {
-			m->a.error = accept(m);
-			/* others may look so now */
-			m->at = 0;
-		}
-		set_chunk(m);
-		return;
-	case CHUNKS:
-	case SINGLES:
-	case REORDER:
-	case ELSEWHERE:
-		good = fails && simpler(m);
-		break;
 	case LATER:
 		good = fails && (simpler(m) || came_later(m));
 		break;
 	default:
+		good = fails && simpler(m);
+	}
+	if (must_repeat(m, &good))
+		return;
+	if (m->phase == LOOP || m->phase == NEEDLESS) {
+		if (good)
+			m->a.error = accept(m);
+		set_chunk(m);
+		/* without these, others may look needless now */
+		m->at = m->phase == NEEDLESS && !good;
+		m->phase = NEEDLESS;
 		return;
 	}
 	if (good) {
@@ -461,7 +473,7 @@ static void end(void *state, const struct search_end *e)
 
 static const struct strategy_type strategy_minimize = {
 	.info = { .name = "minimize", .line = "", .params = "", .guarantee = "" },
-	.flags = STRATEGY_EVERY_STEP | STRATEGY_EXHAUSTIVE,
+	.flags = STRATEGY_EVERY_STEP | STRATEGY_EXHAUSTIVE | STRATEGY_ANY_TASK,
 	.size = sizeof(struct minimize),
 	.init = around_init,
 	.begin = begin,
@@ -541,6 +553,13 @@ void minimize_loop(struct search *s, uint64_t steps)
 	struct minimize *m = search_state(s);
 
 	m->loop = steps;
+}
+
+void minimize_twice(struct search *s)
+{
+	struct minimize *m = search_state(s);
+
+	m->twice = true;
 }
 
 void minimize_result(const struct search *s, struct minimize_result *result)

@@ -296,11 +296,13 @@ static void final(void *state, const struct search_point *p)
 		n->a.error = note_waited(n, p);
 }
 
-static int pick(void *state, const struct choice *c)
+static int pick(void *state, const struct choice *fair)
 {
 	struct neighbour *n = state;
+	const struct choice choice = around_choice(&n->a, fair), *c = &choice;
 	uint32_t pos = follow(n, c);
 
+	around_chosen(&n->a, fair, c, pos);
 	if (n->phase == FOLLOW)
 		n->a.error = note_others(n, c, pos);
 	if (n->phase == FOLLOW && !n->a.error)
@@ -313,7 +315,7 @@ static int pick(void *state, const struct choice *c)
 		n->a.error = note_done(n, choice_cand(c, pos)->task, &choice_cand(c, pos)->label);
 	if (!n->a.error)
 		n->a.error = schedule_note(&n->now, n->a.env, c, pos);
-	return n->a.error ? n->a.error : (int)pos;
+	return n->a.error ? n->a.error : (int)c->allowed[pos];
 }
 
 static uint64_t promise(const void *state, const struct search_point *point, uint32_t task,
@@ -509,7 +511,7 @@ static void end(void *state, const struct search_end *e)
 
 static const struct strategy_type strategy_neighbour = {
 	.info = { .name = "neighbour", .line = "", .params = "", .guarantee = "" },
-	.flags = STRATEGY_EVERY_STEP | STRATEGY_EXHAUSTIVE,
+	.flags = STRATEGY_EVERY_STEP | STRATEGY_EXHAUSTIVE | STRATEGY_ANY_TASK,
 	.size = sizeof(struct neighbour),
 	.init = around_init,
 	.begin = begin,

@@ -35,6 +35,8 @@ uint32_t schedule_base(const struct choice *c)
 {
 	uint32_t i;
 
+	if (c->base != CHOICE_NONE)
+		return c->base;
 	if (!c->free)
 		return c->last;
 	if (c->point->last == SEARCH_NO_TASK)

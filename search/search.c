@@ -530,6 +530,7 @@ static int fill_choice(struct search *s, const struct search_point *p, struct ch
 		.point = p,
 		.allowed = s->allowed,
 		.last = CHOICE_NONE,
+		.base = CHOICE_NONE,
 		.fair_hash = s->fair.hash,
 	};
 	if (s->patience.task != SEARCH_NO_TASK) {

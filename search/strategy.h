@@ -32,6 +32,7 @@ struct choice {
 	const uint32_t *allowed;	/* indices into point->cand, ascending; nr of them */
 	uint32_t nr;			/* at least 1 */
 	uint32_t last;			/* position in allowed of point->last, or CHOICE_NONE */
+	uint32_t base;			/* position that the base scheduler takes; CHOICE_NONE: schedule_base() works it out */
 	bool free;			/* the last task yielded, or cannot go on: leaving it is free */
 	uint64_t fair_hash;		/* state of the fair filter; 0 when it blocks no task */
 };

@@ -226,6 +226,68 @@ static void test_loop(void)
 	program_free(p);
 }
 
+/* What fails where a task goes on although it yields: the base scheduler, which is fair, never comes there. */
+static void test_patient(void)
+{
+	struct program *p = program_new("impatient", 4);
+	int nr = 0, good = 0;
+
+	for (uint64_t seed = 1; seed <= 10; seed++) {
+		uint32_t order[MAX_ORDER];
+		struct minimize_result a;
+		struct model_result r;
+		struct search *s;
+
+		if (!model_fail(&p->model, seed, 500, &r, order, MAX_ORDER))
+			continue;
+		nr++;
+		s = minimise(&p->model, order, r.steps, r.outcome, &a);
+		good += a.reproduced && a.minimal && a.preemptions <= 1 && a.differences <= 4 &&
+			replays(&p->model, a.tasks, a.nr, r.outcome);
+		search_free(s);
+	}
+	tap_ok(nr > 5 && good == nr, "what patient executions have found is minimised (%d of %d)", good, nr);
+	program_free(p);
+}
+
+/* Every third execution fails whatever its schedule is: it is a chance that no schedule gives. */
+static bool with_chance(bool twice, uint64_t seed)
+{
+	struct program *p = program_new("lostupdate", 4);
+	struct minimize_result a;
+	uint32_t order[MAX_ORDER];
+	struct model_result r, end;
+	struct search *s;
+	int nr = 0;
+	bool same;
+
+	model_fail(&p->model, seed, -1, &r, order, MAX_ORDER);
+	s = minimize_new(&options, order, r.steps, r.outcome, 0, NULL, 0);
+	if (twice)
+		minimize_twice(s);
+	do {
+		p->model.vars[0] = nr++ % 3 == 2;
+	} while (model_run(&p->model, s, &end, NULL, 0) == SEARCH_GO);
+	p->model.vars[0] = 0;
+	minimize_result(s, &a);
+	same = a.reproduced && a.minimal && replays(&p->model, a.tasks, a.nr, r.outcome);
+	search_free(s);
+	program_free(p);
+	return same;
+}
+
+static void test_twice(void)
+{
+	int once = 0, twice = 0;
+
+	for (uint64_t seed = 1; seed <= 20; seed++) {
+		once += with_chance(false, seed);
+		twice += with_chance(true, seed);
+	}
+	tap_ok(twice == 20, "what fails by chance is not accepted where a trial has to fail twice (%d of 20 are right)", twice);
+	tap_ok(once < 20, "elsewhere it is (%d of 20 are right)", once);
+}
+
 /* The pair that a lost update comes down to: two accesses to the same variable. */
 static void test_pair(void)
 {
@@ -255,6 +317,8 @@ int main(void)
 	test_programs();
 	test_random_programs();
 	test_loop();
+	test_patient();
+	test_twice();
 	test_pair();
 	test_left();
 	tap_ok(all_not_least * 20 <= all_found, "the fewest preemptions there are, in 19 of 20 (%d of "

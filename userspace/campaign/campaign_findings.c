@@ -86,18 +86,14 @@ static struct minimize_limits time_to_simplify(const struct campaign *c, const s
 	return limits;
 }
 
-/*
- * The simplest schedule that fails like t, as a trace at 'min', and what came of its replays. 0;
- * -EAGAIN: there is none, with the reason in err.
- */
-static int find_simplest(struct campaign *c, const struct trace *t,
-			 const struct minimize_limits *limits, const char *min, struct minimized *m,
-			 struct campaign_finding *f, char *err, size_t errlen)
+/* Minimises t, and replays what came of it: m->simpler, *repeats. 0; -EAGAIN: t cannot be minimised, with the reason in err. */
+static int try_simpler(struct campaign *c, const struct trace *t, const struct minimize_limits *limits, const char *min,
+		       struct minimized *m, struct session_replays *replays, char *err, size_t errlen)
 {
-	struct session_replays replays = { 0 };
 	struct trace *simple;
 	int times = c->s.o.results.verify;
 
+	*replays = (struct session_replays){ 0 };
 	if (minimize_trace(c, t, limits, min, m, err, errlen))
 		return -EAGAIN;
 	if (!m->reproduced) {
@@ -105,15 +101,46 @@ static int find_simplest(struct campaign *c, const struct trace *t,
 		return -EAGAIN;
 	}
 	simple = trace_open(min, err, errlen);
-	if (simple && m->simpler)
-		session_verify(&c->s, simple, times ? times : 1, &replays);
-	if (!simple || replays.same != replays.made) {
+	if (!simple)
+		return -EAGAIN;
+	if (m->simpler)
+		session_verify(&c->s, simple, times ? times : 1, replays);
+	trace_free(simple);
+	return 0;
+}
+
+/*
+ * The simplest schedule that fails like t each time, as a trace at 'min', and what came of its replays. Where the simplest
+ * one does not fail again, only what fails twice in a row counts; and where that does not fail again either, t itself is
+ * what is explained. 0; -EAGAIN: there is none, with the reason in err.
+ */
+static int find_simplest(struct campaign *c, const struct trace *t, const struct minimize_limits *limits, uint64_t until,
+			 const char *min, struct minimized *m, struct campaign_finding *f, char *err, size_t errlen)
+{
+	struct minimize_limits with = *limits;
+	struct session_replays replays;
+	uint64_t before = 0, now;
+
+	for (int tries = 0; tries < 3; tries++) {
+		if (try_simpler(c, t, &with, min, m, &replays, err, errlen))
+			return -EAGAIN;
+		m->executions += before;
+		if (replays.same == replays.made)
+			break;
+		before = m->executions;
+		now = clock_now_ns();
+		with.twice = true;
+		with.time_ns = !until ? limits->time_ns : until > now ? MINIMIZE_SHARE(until - now) : 1;
+		/* the first execution follows t */
+		with.executions = tries ? 1 : limits->executions;
+	}
+	if (replays.same != replays.made) {
 		snprintf(err, errlen, "a simpler schedule failed, but not again");
-		trace_free(simple);
 		return -EAGAIN;
 	}
-	trace_free(simple);
-	if (m->simpler && times)
+	if (before && !m->simpler)
+		m->cut = MINIMIZE_ONCE;
+	if (m->simpler && c->s.o.results.verify)
 		note_replays(f, &replays);
 	return 0;
 }
@@ -157,7 +184,7 @@ static void explain_with_data(struct campaign *c, const char *min, struct minimi
 		limits.time_ns = until > clock_now_ns() ? MINIMIZE_SHARE(until - clock_now_ns()) : 1;
 	more.came[0] = 0;
 	/* with these accesses it may not fail: a loop that waits lets others go on at them */
-	if (find_simplest(c, t, &limits, with, &more, f, err, sizeof(err)) ||
+	if (find_simplest(c, t, &limits, until, with, &more, f, err, sizeof(err)) ||
 	    !explain(c, with, &more, until) || !more.reproduced || new_file_rename(with, min)) {
 		*f = before;
 		goto out;
@@ -194,7 +221,7 @@ static void simplify(struct campaign *c, struct campaign_finding *f)
 	if (!found || !min || !t)
 		goto out;
 	limits = time_to_simplify(c, t, &until);
-	if (find_simplest(c, t, &limits, min, &m, f, err, sizeof(err))) {
+	if (find_simplest(c, t, &limits, until, min, &m, f, err, sizeof(err))) {
 		if (err[0])
 			session_say(&c->s, "not minimised: %s", err);
 		goto out;

@@ -156,6 +156,8 @@ static int minimize_schedule(struct campaign *c, const struct trace *t,
 		goto out;
 	if (trace_outcome(t)->kind == ZUG_OUTCOME_LIVELOCK)
 		minimize_loop(trials.search, PROGRESS_WINDOW);
+	if (limits->twice)
+		minimize_twice(trials.search);
 	trials.max_steps = limits->steps;
 	trials.until_ns = until_ns(limits, begin_ns);
 	trials.after = after;

@@ -15,11 +15,12 @@
 struct minimize_limits {
 	uint64_t executions, steps, time_ns;
 	bool other_data;	/* points on data have come or gone since the trace was made */
+	bool twice;		/* what fails has to fail again before it counts as simpler */
 };
 /* Before something else is told: a finding, the closest that passes. */
-#define MINIMIZE_ASIDE(time_ns)	((struct minimize_limits){ 200, 50000, (time_ns), false })
+#define MINIMIZE_ASIDE(ns)	((struct minimize_limits){ .executions = 200, .steps = 50000, .time_ns = (ns) })
 /* Where the simplest schedule is what was asked for. */
-#define MINIMIZE_ALONE		((struct minimize_limits){ 5000, 0, 0, false })
+#define MINIMIZE_ALONE		((struct minimize_limits){ .executions = 5000 })
 /*
  * Of this time minimising gets all but a quarter: the rest is for the executions that look for what
  * decides.
@@ -33,6 +34,7 @@ enum minimize_cut {
 	MINIMIZE_CUT_STEPS,
 	MINIMIZE_CUT_TIME,
 	MINIMIZE_INTERRUPTED,
+	MINIMIZE_ONCE,		/* simpler ones failed like it, but not again */
 };
 
 struct minimized {

@@ -47,6 +47,10 @@ static void cut_text(FILE *out, const struct minimized *m)
 {
 	char text[32];
 
+	if (m->cut == MINIMIZE_ONCE) {
+		fputs("; simpler ones failed like that, but not again", out);
+		return;
+	}
 	if (m->cut == MINIMIZE_INTERRUPTED)
 		fputs("; interrupted", out);
 	else
