@@ -338,13 +338,16 @@ static __always_inline __u64 operand(struct task_state *t, const struct zug_site
 /* What the interpreter executes that stands at that site, or its operation is about. 0: it cannot be read. */
 static __noinline __u64 executed(const struct zug_site *site, __u64 addr)
 {
+	__s64 at;
 	__u32 i;
 
 	if (!site)
 		return 0;
-	for (i = 0; i < ZUG_SITE_PATH && site->path[i]; i++)
-		if (bpf_probe_read_user(&addr, sizeof(addr), (void *)(addr + (__s64)site->path[i])))
+	for (i = 0; i < ZUG_SITE_PATH && site->path[i]; i++) {
+		at = site->path[i] == ZUG_PATH_HERE ? 0 : site->path[i];
+		if (bpf_probe_read_user(&addr, sizeof(addr), (void *)(addr + at)))
 			return 0;
+	}
 	return addr;
 }
 

@@ -586,6 +586,7 @@ struct zug_insn {
 };
 
 #define ZUG_SITE_PATH	6
+#define ZUG_PATH_HERE	(-0x8000)
 struct zug_site {
 	__u16 op;		/* enum zug_op; 0: not a stop */
 	__u8 obj_arg;		/* which argument points to the object, 0 none */
@@ -602,7 +603,8 @@ struct zug_site {
 	__u32 access;		/* ZUG_ACCESS_* of its operation; its objects are those of the event */
 	__u32 within;		/* the operand lies so many bytes behind the begin of another object, which counts as well; 0: of none */
 	/*
-	 * ZUG_SITE_EXECUTES, zug_site_leads(): from the operand on, where the address of the next one lies, behind each; 0: no more.
+	 * ZUG_SITE_EXECUTES, zug_site_leads(): from the operand on, where the address of the next one lies, behind each (right there:
+	 * ZUG_PATH_HERE); 0: no more.
 	 * ZUG_SITE_PIECES: [0], if not 0, is where in the operand the address of the pieces lies, and behind that their number.
 	 */
 	__s16 path[ZUG_SITE_PATH];

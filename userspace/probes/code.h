@@ -218,10 +218,11 @@ int code_rewrite(const struct code_place *p, uint8_t *buf);
 
 /*
  * Where code of the file, from begin to end, loads that many bytes at disp behind a register and a probe can be: places with
- * base and disp alone, by increasing offset; free() the list. Decoded from begin on, without a catalogue. 0 or -errno.
+ * base and disp alone, by increasing offset; free() the list. low_byte: only those behind the register where the lowest byte of
+ * what was loaded is tested alone, most often. Decoded from begin on, without a catalogue. 0 or -errno.
  */
-int code_loads(const char *path, uint64_t begin, uint64_t end, int32_t disp, unsigned int bytes, struct code_place **list,
-	       uint32_t *nr);
+int code_loads(const char *path, uint64_t begin, uint64_t end, int32_t disp, unsigned int bytes, bool low_byte,
+	       struct code_place **list, uint32_t *nr);
 
 /* An instruction that asks the processor. */
 struct code_ask {

@@ -364,7 +364,7 @@ static int plant_looks(struct probes *p, uint32_t m, char *err, size_t errlen)
 	if (!p->executed || !symfile_interpreter_looks(mod->file, &looks))
 		return 0;
 	/* a file that cannot be decoded has none */
-	code_loads(mod->path, looks.begin, looks.end, looks.disp, 4, &places, &nr);
+	code_loads(mod->path, looks.begin, looks.end, looks.disp, looks.bytes, looks.low_byte, &places, &nr);
 	for (uint32_t i = 0; i < nr && !ret; i++)
 		ret = found_append(&f, &(struct probe_site){ .offset = places[i].offset, .symbol = "next", .op = ZUG_OP_POINT,
 							      .executes = true, .code = places[i], .limit = EXECUTED_MOST });

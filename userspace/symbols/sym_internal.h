@@ -65,7 +65,7 @@ struct sym_string {
 /* Where CPython's interpreter has its data; 0: nowhere. */
 struct symfile_python {
 	uint64_t runtime, runtime_size, version, code, text, bytes;
-	uint64_t version_offset;	/* in the file */
+	uint64_t version_offset, runtime_offset;	/* in the file */
 	uint64_t loop_begin, loop_end;	/* the function that executes the program, in the file */
 	struct python_known *known;	/* what was read of its code objects */
 };

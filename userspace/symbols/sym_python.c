@@ -27,8 +27,9 @@
 struct layout {
 	uint16_t runtime_interpreters;
 	uint16_t interpreter_next, interpreter_threads;
-	uint16_t interpreter_breaker;	/* not 0: the thread that executes is to look at what others want */
+	uint16_t interpreter_breaker;	/* 3.11: not 0: the thread that executes is to look at what others want */
 	uint16_t interpreter_runtime, runtime_current;	/* the latter: the thread that executes */
+	uint16_t thread_breaker;	/* 3.13: the same of one thread, in the lowest byte */
 	uint16_t thread_next, thread_id, thread_frame;
 	uint16_t cframe_frame;		/* 3.11: thread_frame leads there first; else INCOMPLETE */
 	uint16_t frame_code, frame_previous, frame_instruction, frame_owner;
@@ -51,6 +52,7 @@ static const struct layout layout_3_11 = {
 
 #define VERSION_OF(hex)	((hex) >> 16)
 #define PYTHON_3_11	0x030b
+#define PYTHON_3_13	0x030d
 #define OWNED_BY_C	3	/* the frame of a call from C, from 3.12 on */
 
 /* What a code object leads to. While none of it has changed, neither has what is told of the object. */
@@ -107,8 +109,10 @@ static int note_name(const struct symdef *d, unsigned int name, void *arg)
 		p->loop_end = d->offset + d->size;
 	} else if (name != NAME_LOOP && d->is_object) {
 		*to[name] = d->vaddr;
-		if (name == NAME_RUNTIME)
+		if (name == NAME_RUNTIME) {
 			p->runtime_size = d->size;
+			p->runtime_offset = d->offset;
+		}
 		if (name == NAME_VERSION)
 			p->version_offset = d->offset;
 	}
@@ -381,28 +385,29 @@ static int line_of(const struct python *p, const struct python_code *c, uint64_t
 
 /* ---- frames ---- */
 
-/* The offsets that the interpreter itself tells; of what is told only that which is needed here. */
-static bool told_layout(struct python *p, uint64_t version)
-{
-	enum {
-		COOKIE, VERSION, FREE_THREADED, RUNTIME, INTERPRETER = RUNTIME + 3, THREAD = INTERPRETER + 13,
-		FRAME = THREAD + 9, CODE = FRAME + 6, OBJECT = CODE + 10, TYPE = OBJECT + 2, TUPLE = TYPE + 4,
-		LIST = TUPLE + 3, DICT = LIST + 3, FLOAT = DICT + 3, LONG = FLOAT + 2, BYTES = LONG + 3,
-		TEXT = BYTES + 3, NR = TEXT + 4,
-	};
-	uint64_t o[NR];
+/* The words at the begin of _PyRuntime, from 3.13 on. */
+enum told {
+	COOKIE, VERSION, FREE_THREADED, RUNTIME, INTERPRETER = RUNTIME + 3, THREAD = INTERPRETER + 13,
+	FRAME = THREAD + 9, CODE = FRAME + 6, OBJECT = CODE + 10, TYPE = OBJECT + 2, TUPLE = TYPE + 4,
+	LIST = TUPLE + 3, DICT = LIST + 3, FLOAT = DICT + 3, LONG = FLOAT + 2, BYTES = LONG + 3,
+	TEXT = BYTES + 3, NR_TOLD = TEXT + 4,
+};
 
-	if (!remote_read(p->pid, p->names->runtime + p->bias, o, sizeof(o)) || memcmp(&o[COOKIE], "xdebugpy", 8) ||
-	    o[VERSION] != version || o[FREE_THREADED])
+/* The offsets that the interpreter itself tells; of what is told only that which is needed here. */
+static bool told_layout(uint64_t o[NR_TOLD], uint64_t version, struct layout *l)
+{
+	if (memcmp(&o[COOKIE], "xdebugpy", 8) || o[VERSION] != version || o[FREE_THREADED])
 		return false;
-	for (int i = RUNTIME; i < NR; i++)
+	for (int i = RUNTIME; i < NR_TOLD; i++)
 		if (o[i] >= INCOMPLETE && i != RUNTIME && i != RUNTIME + 2 && i != INTERPRETER && i != THREAD)
 			o[i] = INCOMPLETE;
 	if (o[RUNTIME + 2] >= INCOMPLETE)
 		return false;
-	p->l = (struct layout){
+	*l = (struct layout){
 		.runtime_interpreters = o[RUNTIME + 2],
 		.interpreter_next = o[INTERPRETER + 2], .interpreter_threads = o[INTERPRETER + 3],
+		/* what each thread looks at is the member behind the one that leads to its interpreter */
+		.thread_breaker = o[THREAD + 3] + sizeof(uint64_t),
 		.thread_next = o[THREAD + 2], .thread_frame = o[THREAD + 4], .thread_id = o[THREAD + 5],
 		.cframe_frame = INCOMPLETE,
 		.frame_previous = o[FRAME + 1], .frame_code = o[FRAME + 2], .frame_instruction = o[FRAME + 3],
@@ -421,14 +426,16 @@ static bool told_layout(struct python *p, uint64_t version)
 static bool find_layout(struct python *p)
 {
 	struct python_known *known = p->known;
-	uint64_t version;
+	uint64_t version, told[NR_TOLD];
 
 	if (!known->has_layout) {
 		if (!read_word(p, p->names->version + p->bias, &version))
 			return false;
 		if (VERSION_OF(version) == PYTHON_3_11)
 			p->l = layout_3_11;
-		else if (VERSION_OF(version) != 0x030d || !told_layout(p, version))
+		else if (VERSION_OF(version) != PYTHON_3_13 ||
+			 !remote_read(p->pid, p->names->runtime + p->bias, told, sizeof(told)) ||
+			 !told_layout(told, version, &p->l))
 			return false;
 		known->l = p->l;
 		known->has_layout = true;
@@ -439,19 +446,31 @@ static bool find_layout(struct python *p)
 
 bool symfile_interpreter_looks(struct symfile *f, struct symfile_looks *looks)
 {
-	const struct layout *l = &layout_3_11;
 	const struct symfile_python *p = &f->python;
-	uint64_t version = 0;
+	uint64_t version = 0, told[NR_TOLD];
+	struct layout l = layout_3_11;
 
 	if (!sym_is_python(f) || p->loop_end <= p->loop_begin ||
-	    pread(f->fd, &version, sizeof(version), p->version_offset) != sizeof(version) ||
-	    VERSION_OF(version) != PYTHON_3_11)
+	    pread(f->fd, &version, sizeof(version), p->version_offset) != sizeof(version))
 		return false;
-	*looks = (struct symfile_looks){
-		.begin = p->loop_begin, .end = p->loop_end, .disp = l->interpreter_breaker,
-		.path = { l->interpreter_runtime - l->interpreter_breaker, l->runtime_current, l->thread_frame,
-			  l->cframe_frame, l->frame_code },
-	};
+	*looks = (struct symfile_looks){ .begin = p->loop_begin, .end = p->loop_end };
+	if (VERSION_OF(version) == PYTHON_3_11) {
+		const int16_t path[ZUG_SITE_PATH] = { l.interpreter_runtime - l.interpreter_breaker, l.runtime_current,
+						      l.thread_frame, l.cframe_frame, l.frame_code };
+
+		looks->disp = l.interpreter_breaker;
+		looks->bytes = 4;
+		memcpy(looks->path, path, sizeof(path));
+		return true;
+	}
+	if (VERSION_OF(version) != PYTHON_3_13 || pread(f->fd, told, sizeof(told), p->runtime_offset) != sizeof(told) ||
+	    !told_layout(told, version, &l))
+		return false;
+	looks->disp = l.thread_breaker;
+	looks->bytes = 8;
+	looks->low_byte = true;
+	looks->path[0] = l.thread_frame - l.thread_breaker;
+	looks->path[1] = l.frame_code ? l.frame_code : ZUG_PATH_HERE;
 	return true;
 }
 

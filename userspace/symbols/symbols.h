@@ -260,11 +260,13 @@ bool symfile_interpreter_data(struct symfile *f, uint64_t *vaddr, uint64_t *size
 bool symbols_interpret(struct symbols *s);
 /*
  * Where it looks whether another thread wants to execute the program: instructions of one function (by file offsets) that load
- * 4 bytes at disp behind a register. From there path leads to what the thread executes (bpf/zug_abi.h).
+ * so many bytes at disp behind a register. From there path leads to what the thread executes (bpf/zug_abi.h).
  */
 struct symfile_looks {
 	uint64_t begin, end;
 	int32_t disp;
+	unsigned int bytes;
+	bool low_byte;		/* others load such a member as well: the register is that of which the lowest byte is tested alone */
 	int16_t path[ZUG_SITE_PATH];
 };
 /* false: it is no interpreter, or that is not known of its version. */

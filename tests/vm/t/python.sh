@@ -44,8 +44,6 @@ account()
 
 if [ "$known" != True ]; then
 	echo "# $python is no version that is known"
-elif [ "$($python -c 'import sys; print(sys.version_info[1])')" = 13 ]; then
-	echo "# in $python a Lock is no point: no race at it is looked for"
 elif begin "a race in Python is found, and told by its lines"; then
 	account
 	for ask in always unknown; do
@@ -105,7 +103,7 @@ if [ "$known" = True ] && begin "without options a search begins at the first ta
 	end
 fi
 
-# the points of this one are those of a Lock
+# the points of this one are those of a Lock of 3.11
 if [ "$($python -c 'import sys; print(sys.version_info[1])' 2>/dev/null)" = 11 ] && begin "points only in a class of Python"; then
 	account
 	zug 60 run -q --from-output '^ready' --only 'Account.[gs]et' --executions 30 --minimize-time 8s -o traces -- $python account.py
@@ -125,8 +123,7 @@ if [ "$($python -c 'import sys; print(sys.version_info[1])' 2>/dev/null)" = 11 ]
 	end
 fi
 
-if [ "$($python -c 'import sys; print(sys.version_info[1])' 2>/dev/null)" = 11 ] &&
-   begin "threads of Python are switched between two operations of the program"; then
+if [ "$known" = True ] && begin "threads of Python are switched between two operations of the program"; then
 	cat >withdraw.py <<-'end'
 		import sys, threading
 		balance = 100
