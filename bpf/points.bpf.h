@@ -597,7 +597,7 @@ int BPF_PROG(zug_breakpoint, struct pt_regs *regs)
 	struct zug_hits *hits;
 	struct cached_site found = {};
 	struct space *sp;
-	__u64 ip, stack, ret = 0, args[4];
+	__u64 ip, stack, led, ret = 0, args[4];
 	__u32 idx, caller;
 
 	if (!t || !(s = sandbox_of(t)) || !controlled(t, s) || t->id != s->holder)
@@ -667,8 +667,13 @@ int BPF_PROG(zug_breakpoint, struct pt_regs *regs)
 		stop(s, t, site, caller != ZUG_CALLER_IN);
 		return 0;
 	}
-	if (site && zug_site_leads(site))
-		t->ev.arg[1] = executed(site, operand(t, site, regs, ip));
+	if (site && zug_site_leads(site)) {
+		led = executed(site, operand(t, site, regs, ip));
+		if (site->flags & ZUG_SITE_CODE)
+			t->ev.arg[3] = led;
+		else
+			t->ev.arg[1] = led;
+	}
 	caller = left_out(t, site, ip, ret, stack, regs->bp);
 	if (caller == ZUG_CALLER_LEFT_OUT) {
 		t->ev.flags |= ZUG_EF_LEFT_OUT;
@@ -686,6 +691,9 @@ int BPF_PROG(zug_breakpoint, struct pt_regs *regs)
 		if (t->handlers)
 			t->ev.flags |= ZUG_EF_HANDLER;
 		t->ev.arg[0] = operand(t, site, regs, ip);
+		/* free(NULL), snprintf(NULL, 0, ...): a call that accesses nothing */
+		if (!t->ev.arg[0] && site->flags & ZUG_SITE_CODE && !ZUG_SITE_SIZE(site->flags) && !(site->flags & LISTS))
+			return 0;
 		t->gives_buffers |= site->flags & ZUG_SITE_CODE && !ZUG_SITE_SIZE(site->flags);
 		if (site->flags & ZUG_SITE_CASES)
 			read_cases(t, t->ev.arg[0], regs->di + regs->si);

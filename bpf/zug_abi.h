@@ -13,7 +13,7 @@
 #endif
 #include "zug_note.h"
 
-#define ZUG_ABI_VERSION		33
+#define ZUG_ABI_VERSION		34
 #define ZUG_MAX_SANDBOXES	256	/* a power of two */
 #define ZUG_MAX_TASKS		32768	/* of all sandboxes together */
 /* The kernel's watchdog looks every 15 s, and strikes when a task has waited for 30 s. */
@@ -652,7 +652,10 @@ struct zug_hits {
 #define ZUG_SITE_SIZE(flags) ((flags) >> 16 & 127)
 #define ZUG_SITE_LEN(flags) ((flags) >> 24 & 15)
 #define ZUG_SITE_SHAPE(size, len) ((__u32)(size) << 16 | (__u32)(len) << 24)
-/* A function, of which arg[1] is what path leads to from the operand (base and disp), as it is at that moment: no flag is left. */
+/*
+ * What path leads to from the operand (base and disp), as it is at that moment, goes with the event: as arg[1] of a function, as
+ * arg[3] of an instruction. (No flag is left.)
+ */
 static inline int zug_site_leads(const struct zug_site *s)
 {
 	return s->path[0] && !(s->flags & (ZUG_SITE_EXECUTES | ZUG_SITE_PIECES));

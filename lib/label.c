@@ -188,6 +188,11 @@ const char *zug_op_name(unsigned int op)
 	return nameless[op] ? nameless[op] : "op-unknown";
 }
 
+const char *zug_label_name(const struct zug_label *l)
+{
+	return l->flags & ZUG_L_FREES ? "free" : zug_op_name(l->op);
+}
+
 int zug_op_by_name(const char *name)
 {
 	for (int i = 0; i < ZUG_OP_NR; i++)

@@ -203,6 +203,7 @@ static inline uint64_t zug_object_nth(uint64_t object)
 #define ZUG_L_ENDS_ALL	(1u << 8)	/* other tasks end with it, or handle a signal: no operation of theirs commutes with it */
 #define ZUG_L_LEFT_OUT	(1u << 9)	/* --only and --not leave it out: who makes it goes on, and that is no decision */
 #define ZUG_L_COPIES	(1u << 10)	/* object2 is only read: what is written to object comes from there */
+#define ZUG_L_FREES	(1u << 11)	/* a write that ends the life of a block of memory, which begins where object does */
 
 struct zug_label {
 	uint16_t op;		/* enum zug_op */
@@ -252,6 +253,8 @@ static inline bool zug_op_is(unsigned int op, unsigned int wanted)
 
 /* "lock", "cond-wait", ..., "op-NUMBER" for one without a name, or "op-unknown". Static storage. */
 const char *zug_op_name(unsigned int op);
+/* The same of a label; "free" where that is known. */
+const char *zug_label_name(const struct zug_label *l);
 /* The operation of that name, or -ENOENT. */
 int zug_op_by_name(const char *name);
 /* The flags every label of that operation has at least; 0 for an unknown one. */

@@ -374,6 +374,15 @@ static size_t steps_before(const struct critical *c, size_t j)
 	return j < c->s->nr ? j : c->pending[j - c->s->nr].ended ? c->pending[j - c->s->nr].by : c->s->nr;
 }
 
+/*
+ * A block of memory is gone then, whatever the same task does with that memory afterwards: where it gets it again, its write there
+ * is the one that comes last.
+ */
+static bool ends_block(const struct zug_label *l)
+{
+	return l->flags & ZUG_L_FREES;
+}
+
 /* The clock of step j; and, going back from it, the steps that race with it (f: NULL, not those). */
 static int look_back(const struct clocks *k, struct found *f, size_t j)
 {
@@ -403,7 +412,7 @@ static int look_back(const struct clocks *k, struct found *f, size_t j)
 		join(k, j, i);
 		if (!seen && f && k->points && x->op == ZUG_OP_POINT && l->op == ZUG_OP_POINT)
 			ret = add_points(k, f, i, j);
-		else if (!seen && !k->points && is_named(&a) && is_named(&b))
+		else if ((!seen || ends_block(x)) && !k->points && is_named(&a) && is_named(&b))
 			ret = add(k, f, i, j);
 	}
 	return ret;

@@ -86,6 +86,14 @@ static bool is_of_parts(const struct critical *c, const struct critical_pair *p)
 	return (a->flags & ZUG_L_PART && a->object2 == b->object) || (b->flags & ZUG_L_PART && b->object2 == a->object);
 }
 
+/* What the second one acts on has been freed by the first. */
+static bool is_freed(const struct critical *c, const struct critical_pair *p)
+{
+	uint32_t task;
+
+	return critical_label(c, p->first, &task)->flags & ZUG_L_FREES;
+}
+
 /* Kinds of those that are not late: two of each, for those of parts come last. */
 #define KINDS	14
 
@@ -104,7 +112,7 @@ int pair_order(const struct critical *c, const uint64_t *waited, size_t nr_waite
 		while (k < nr_torn && !tears(c, &pairs[i], &torn[k]))
 			k++;
 		kind[i] = critical_is_unchanged(c, &pairs[i]) ? 2 : k == nr_torn;
-		if (pairs[i].ends)
+		if (pairs[i].ends || is_freed(c, &pairs[i]))
 			kind[i] = 0;
 		else
 			kind[i] += is_waited(c, &pairs[i], waited, nr_waited) ? 1 : 4;

@@ -543,6 +543,41 @@ static void test_parts(void)
 	free(pairs);
 }
 
+/*
+ * 1 frees the block 90, takes it again, and writes the member 91 of it, which 2 has found before that and reads now: the free is
+ * what decides, and comes first, though the write comes last.
+ */
+static void test_freed(void)
+{
+	enum { W = ZUG_L_WRITE, PART = ZUG_L_PART };
+	uint32_t tasks[] = { 2, 1, 1, 2 };
+	struct zug_label labels[] = {
+		{ .op = ZUG_OP_DATA_READ, .object = 77, .site = 100 },
+		{ .op = ZUG_OP_DATA_WRITE, .object = 90, .flags = W | ZUG_L_FREES, .site = 101 },
+		{ .op = ZUG_OP_DATA_WRITE, .object = 91, .object2 = 90, .flags = W | PART, .site = 102 },
+		{ .op = ZUG_OP_DATA_READ, .object = 91, .object2 = 90, .flags = PART, .site = 103 },
+	};
+	uint32_t births[3] = { 0 }, parents[3] = { SEARCH_NO_TASK, 0, 0 }, order[CRITICAL_MORE + 4];
+	struct schedule schedule = { .tasks = tasks, .labels = labels, .nr = 4 };
+	struct critical c = { .s = &schedule, .births = births, .parents = parents, .nr_tasks = 3 };
+	struct critical_pair *pairs;
+	size_t nr;
+
+	if (critical_pairs(&c, 64, &pairs, &nr) || pair_order(&c, NULL, 0, pairs, nr))
+		abort();
+	tap_ok(has_pair(pairs, nr, 1, 3, false) && has_pair(pairs, nr, 2, 3, false) && pairs[0].first == 1 && pairs[0].second == 3,
+	       "freed: the free and the read are the first pair (%zu pairs)", nr);
+	tap_ok(critical_reverse(&c, &pairs[0], order) == 4 && order[0] == 2 && order[1] == 2 && order[2] == 1 && order[3] == 1,
+	       "freed: the other way round the read comes before the free, and the write behind it");
+	free(pairs);
+	/* an ordinary write in its place stands for nothing but itself */
+	labels[1].flags = W;
+	if (critical_pairs(&c, 64, &pairs, &nr))
+		abort();
+	tap_ok(!has_pair(pairs, nr, 1, 3, false), "freed: an earlier write is no pair with the read");
+	free(pairs);
+}
+
 static bool is_library(const void *ctx, uint64_t site)
 {
 	(void)ctx;
@@ -725,6 +760,7 @@ int main(void)
 	test_waited();
 	test_parts();
 	test_copies();
+	test_freed();
 	test_nameless();
 	test_late();
 	test_points();

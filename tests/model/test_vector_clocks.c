@@ -6,6 +6,7 @@
 #include <string.h>
 #include <stdlib.h>
 #include "search/vector_clocks.h"
+#include "search/lives.h"
 #include "search/ranges.h"
 #include "gen.h"
 #include "programs.h"
@@ -301,8 +302,44 @@ static void test_range_names(void)
 	tap_ok(!equal, "pieces of neighbouring objects have names of their own (%d have not)", equal);
 }
 
+/*
+ * A block is written, freed, and written and freed again; then freed twice: which of these accesses are of one life, and which
+ * ones are about what is free.
+ */
+static void test_lives(void)
+{
+	const struct range block = { 5, 0x1000, 24 }, end = { 5, 0x1010, 8 }, next = { 5, 0x1020, 24 }, other = { 6, 0x1000, 24 };
+	struct lives *l = lives_new();
+	struct life a, b;
+	uint32_t dead[3];
+
+	a = lives_access(l, &end, true);
+	b = lives_access(l, &block, false);
+	tap_ok(!a.number && !a.dead && !b.number && !b.dead, "lives: what was never freed has one");
+	dead[0] = lives_end(l, &block);
+	a = lives_access(l, &end, false);
+	tap_ok(dead[0] && a.number && a.number != dead[0] && a.dead == dead[0], "lives: a read of what was freed is about that");
+	b = lives_access(l, &end, true);
+	a = lives_access(l, &block, false);
+	tap_ok(b.number == a.number && !a.dead && !b.dead, "lives: what is written behind a free is in use again");
+	a = lives_access(l, &next, false);
+	b = lives_access(l, &other, false);
+	tap_ok(!a.number && !b.number, "lives: other blocks, and other processes, are left alone");
+	dead[1] = lives_end(l, &block);
+	a = lives_access(l, &block, false);
+	dead[2] = lives_end(l, &block);
+	tap_ok(a.dead == dead[1] && dead[1] != dead[0] && dead[2] != dead[1], "lives: a second free is about what the first one freed");
+	tap_ok(lives_space(5, 0) == 5 && lives_space(5, dead[0]) != lives_space(5, dead[1]) &&
+	       lives_space(5, dead[0]) != lives_space(6, dead[0]), "lives: each has a space of its own");
+	lives_reset(l);
+	a = lives_access(l, &block, false);
+	tap_ok(!a.number && !a.dead, "lives: another execution begins with none");
+	lives_free(l);
+}
+
 int main(void)
 {
+	test_lives();
 	test_once();
 	test_range_names();
 	test_overlaps();

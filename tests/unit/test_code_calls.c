@@ -30,6 +30,8 @@ static const char calls_source[] =
 	"	if (sendmsg(1, (void *)b, 0) < 0 || recvmsg(0, (void *)b, 0) < 0) return 4;\n"
 	"	if (fputs(b, stdout) < 0 || !fgets(a, n, stdin)) return 5;\n"
 	"	if (fwrite(b, 1, n, stdout) + fread(a, 1, n, stdin) == 77) return 6;\n"
+	"	if (n == 78) { free(a); return 7; }\n"
+	"	if (n == 79) return realloc(a, 3) != 0;\n"
 	"	return memcmp(a, b, n) + strcmp(a, b) + (int)strlen(b) + (int)strnlen(b, n);\n"
 	"}\n"
 	"__attribute__((noinline)) void *jumps(char *a, const char *b, size_t n) { return memmove(a, b, n); }\n"
@@ -77,6 +79,7 @@ static void test_calls(void **state)
 		{ CODE_BLOCK_TEXT, CODE_READ, 0 },
 		{ CODE_BLOCK_TEXTS, CODE_READ, CODE_READ },
 		{ CODE_BLOCK_STRNCPY, CODE_WRITE, CODE_READ },
+		{ CODE_BLOCK_FREE, CODE_WRITE, 0 },
 		{ CODE_BLOCK_SEND, CODE_READ, 0 },
 		{ CODE_BLOCK_RECEIVE, CODE_WRITE, 0 },
 		{ CODE_BLOCK_PUTS, CODE_READ, 0 },
@@ -123,7 +126,7 @@ static void test_calls(void **state)
 			bytes[0] = 0x90;
 			assert_false(code_verify(f.p[k], bytes, sizeof(bytes)));
 		}
-		if (nr != 23 || seen != (1u << sizeof(expected) / sizeof(expected[0])) - 1)
+		if (nr != 25 || seen != (1u << sizeof(expected) / sizeof(expected[0])) - 1)
 			fail_msg("%s: %u calls, kinds %x", forms[i], nr, seen);
 		f = code_places_of(c, compiled_path("calls"), "jumps");
 		if (f.nr != 1 || f.p[0]->kind != CODE_BLOCK || f.p[0]->size != CODE_BLOCK_COPY)
@@ -158,6 +161,53 @@ static void test_own_functions(void **state)
 			assert_int_not_equal(code_at(c, k)->kind, CODE_BLOCK);
 		code_free(c);
 	}
+}
+
+static const char deletes_source[] =
+	"struct S { long a[4]; virtual ~S(); };\n"
+	"S::~S() {}\n"
+	"extern \"C\" void one(S *s) { delete s; }\n"
+	"extern \"C\" void sized(long *p) { delete p; }\n"
+	"extern \"C\" void array(char *p) { delete[] p; }\n"
+	"int main() { one(new S); sized(new long(1)); array(new char[9]); }\n";
+
+/* Calls of operator delete, those of destructors too. */
+static void test_deletes(void **state)
+{
+	static const char *const forms[] = { "-O2 -pie", "-O0 -fno-plt", "-O1 -static" };
+
+	compiled_write("deletes.cc", deletes_source, strlen(deletes_source));
+	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+		static const char *const functions[] = { "_ZN1SD0Ev", "sized", "array" };
+		struct code *c;
+
+		compiled_run("g++ %s -fno-inline -o %s %s", forms[i], compiled_path("deletes"), compiled_path("deletes.cc"));
+		c = code_places_open(compiled_path("deletes"), CODE_CACHE_NONE);
+		for (int f = 0; f < 3; f++) {
+			struct code_places places = code_places_of(c, compiled_path("deletes"), functions[f]);
+			unsigned int nr = 0;
+
+			for (unsigned int k = 0; k < places.nr; k++) {
+				if (places.p[k]->kind != CODE_BLOCK)
+					continue;
+				nr++;
+				assert_int_equal(places.p[k]->size, f == 2 ? CODE_BLOCK_FREE : CODE_BLOCK_FREE_SIZED);
+				assert_true(code_block_access(places.p[k]->size)->frees);
+				assert_int_equal(places.p[k]->base, CODE_RDI);
+			}
+			if (nr != 1)
+				fail_msg("%s: %s has %u calls", forms[i], functions[f], nr);
+		}
+		code_free(c);
+	}
+}
+
+static void test_names(void **state)
+{
+	assert_int_equal(code_block("_RNvCsfLfy6EI15iL_7___rustc14___rust_dealloc"), CODE_BLOCK_FREE_SIZED);
+	assert_int_equal(code_block("__rust_dealloc"), CODE_BLOCK_FREE_SIZED);
+	assert_int_equal(code_block("_RNvCsfLfy6EI15iL_7___rustc12___rust_alloc"), 0);
+	assert_int_equal(code_block("freeaddrinfo"), 0);
 }
 
 static const char containers_source[] =
@@ -205,7 +255,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_calls),
 		cmocka_unit_test(test_own_functions),
-		cmocka_unit_test(test_containers),
+		cmocka_unit_test(test_containers), cmocka_unit_test(test_deletes), cmocka_unit_test(test_names),
 	};
 
 	return cmocka_run_group_tests(tests, compiled_begin, compiled_end);

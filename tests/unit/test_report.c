@@ -893,15 +893,16 @@ static void copies_are_told_by_what_is_shared(void **state)
 		{ .op = ZUG_OP_DATA_WRITE, .flags = ZUG_L_COPIES, .object = 5, .object2 = 8 },
 		{ .op = ZUG_OP_DATA_WRITE, .flags = ZUG_L_PART, .object = 9, .object2 = 5 },
 		{ .op = ZUG_OP_COND_WAIT, .object = 10, .object2 = 5 },
+		{ .op = ZUG_OP_DATA_WRITE, .flags = ZUG_L_FREES, .object = 11 },
 	};
 	struct trace_writer *w = begin_two();
 	struct trace *t;
 	char *out;
 
-	for (uint64_t i = 0; i < 6; i++)
+	for (uint64_t i = 0; i < 7; i++)
 		trace_add_step(w, &(struct trace_step){ .step = i, .task = !!i, .last = i ? i > 1 : TRACE_NO_TASK, .nr_enabled = 2,
 							.enabled = both, .label = labels[i] });
-	for (uint64_t i = 5; i < 11; i++) {
+	for (uint64_t i = 5; i < 12; i++) {
 		char name[8];
 
 		snprintf(name, sizeof(name), i == 5 ? "shared" : "own%d", (int)i);
@@ -916,6 +917,7 @@ static void copies_are_told_by_what_is_shared(void **state)
 	expect(out, "data-write shared (own8)\n");
 	expect(out, "data-write own9\n");
 	expect(out, "cond-wait own10 (shared)\n");
+	expect(out, "free own11\n");
 	expect_not(out, "own6");
 	expect_not(out, "own7");
 	free(out);

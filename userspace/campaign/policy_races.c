@@ -11,6 +11,10 @@
  * Where a race is only to be a warning it shall not take an execution from the search, which may
  * fail yet because of it. So the execution goes on (race_book.noting), and is followed once more up
  * to the race.
+ *
+ * A race of a free() is noted in every execution of the search: whichever of the two goes first, a
+ * block is used that is none any more, and programs often do not fail for that. That takes no more
+ * than what the labels say, and no lease is ended for it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -32,6 +36,7 @@ struct races {
 	enum campaign_race_kind kind; /* of the race that ended the last execution, and its data */
 	char object[256];
 	uint64_t noted;			/* the race that this execution goes on behind; 0: none */
+	unsigned int nr_lost;		/* noted ones of a free() that did not come when they were followed */
 	char **known;			/* for replays */
 };
 
@@ -222,6 +227,18 @@ static enum campaign_race_kind kind_of(struct races *r, uint64_t id,
 	return sure ? RACE_REAL : RACE_POSSIBLE;
 }
 
+static const char *verb(const struct world_access *a)
+{
+	return a->frees ? "free" : a->write ? "write" : "read";
+}
+
+/* A race of a free() is an error of its own name, whichever of the two comes first. */
+static const char *of_what(const struct clash *on)
+{
+	return on->a->frees && on->b->frees ? "double free of " :
+	       on->a->frees || on->b->frees ? "use after free of " : "";
+}
+
 static bool race_at(struct races *r, const struct search_point *p, uint32_t i, struct outcome *o)
 {
 	const struct search_cand *me = &p->cand[i];
@@ -240,7 +257,8 @@ static bool race_at(struct races *r, const struct search_point *p, uint32_t i, s
 		    !clash(&w->tasks[me->task], &w->tasks[other->task], &on))
 			continue;
 		id = identity_race(me->label.site, other->label.site);
-		if (race_book_knows(r->book, id))
+		/* an execution that is followed up to a race goes on behind others */
+		if (race_book_knows(r->book, id) || (r->noted && id != r->noted))
 			continue;
 		verdict = judge(r->s, me->label.site, other->label.site, &on);
 		if (verdict == SYMSAYS_ATOMIC) {
@@ -267,10 +285,9 @@ static bool race_at(struct races *r, const struct search_point *p, uint32_t i, s
 			session_place_text(r->s, pair[t]->label.site, place[t], sizeof(place[t]));
 		outcome_set(
 			o, ZUG_OUTCOME_RACE,
-			"%s: T%u is about to %s it in %s, T%u to %s it in %s, and nothing orders "
+			"%s%s: T%u is about to %s it in %s, T%u to %s it in %s, and nothing orders "
 			"them%s",
-			r->object, tasks[0], on.a->write ? "write" : "read", place[0], tasks[1],
-			on.b->write ? "write" : "read", place[1],
+			of_what(&on), r->object, tasks[0], verb(on.a), place[0], tasks[1], verb(on.b), place[1],
 			verdict == SYMSAYS_PLAIN ?
 				"" :
 				"; no race if both are atomic, which cannot be told without the sources");
@@ -282,7 +299,41 @@ static bool race_at(struct races *r, const struct search_point *p, uint32_t i, s
 	return false;
 }
 
+/* Candidate i, or what stands before the same memory, frees that. */
+static void note_free(struct races *r, const struct search_point *p, uint32_t i)
+{
+	const struct search_cand *me = &p->cand[i];
+	const struct world *w = r->s->world;
+	struct clash on;
+	uint64_t id;
+
+	for (uint32_t k = 0; is_data(&me->label) && !r->noted && k < p->nr; k++) {
+		const struct search_cand *other = &p->cand[k];
+
+		if (k == i || !((me->label.flags | other->label.flags) & ZUG_L_FREES) || !is_data(&other->label) ||
+		    w->tasks[other->task].state != TASK_PARKED || !clash(&w->tasks[me->task], &w->tasks[other->task], &on))
+			continue;
+		id = identity_race(me->label.site, other->label.site);
+		if (race_book_knows(r->book, id))
+			continue;
+		r->noted = id;
+		r->s->keep_passes = true;
+	}
+}
+
 /* ---- the policy ---- */
+
+/* So many races of a free() that were noted need not come when they are followed: the test does not repeat, then. */
+#define LOST_MOST 8
+
+/* In an execution of the search, also one that holds tasks: none that looks, and none whose result is wanted. */
+static bool notes_frees(const struct races *r)
+{
+	const struct session *s = r->s;
+
+	return s->sampled && !s->aside && !s->frozen && !s->one_by_one && !r->book->scanning && !r->noted &&
+	       r->nr_lost < LOST_MOST;
+}
 
 static bool is_noting(const struct races *r)
 {
@@ -298,9 +349,11 @@ static bool on_step(void *state, const struct search_point *p, uint32_t i, struc
 {
 	struct races *r = state;
 
-	if (!r->s->o.failure.race && !is_noting(r))
-		return false;
-	return race_at(r, p, i, o);
+	if (r->s->o.failure.race || is_noting(r))
+		return race_at(r, p, i, o);
+	if (notes_frees(r))
+		note_free(r, p, i);
+	return false;
 }
 
 static bool looks(void *state)
@@ -363,6 +416,8 @@ static int follow_to_race(struct races *r, const char *path, char *err, size_t e
 	trace_free(t);
 	if (!ret && x.outcome.kind == ZUG_OUTCOME_RACE && x.outcome.failure == r->noted)
 		ret = keep(r, &x, err, errlen);
+	else
+		r->nr_lost += !r->book->noting;
 	return ret ? ret : s->update_options(s->judge_ctx, err, errlen);
 }
 

@@ -121,6 +121,13 @@ static bool look_holds_ends(const struct scan *s)
 	return !(s->round % (s->window == s->nr_turns ? 2 : 4));
 }
 
+/*
+ * Most schedules of a search that samples let a task go on behind the creation of another one, for some time: then the new one
+ * finds what its maker has done meanwhile, such as to take back and free what it was to work on. One look has it the other
+ * way round.
+ */
+#define MAKERS_LAST 1
+
 /* The tasks that the next look holds. */
 static void hold_for_look(struct scan *s)
 {
@@ -130,6 +137,8 @@ static void hold_for_look(struct scan *s)
 
 	if (s->session->sampled ? look_holds_ends(s) : s->round < s->span)
 		hold_ends(s);
+	else if (s->session->sampled && s->round == MAKERS_LAST)
+		engine_hold(s->session->engine, hold_makers, s);
 	else
 		engine_hold(s->session->engine, s->session->sampled ? NULL : others[(s->round - s->span) % 3], s);
 }
@@ -236,6 +245,17 @@ static void suspect_handlers(struct scan *s)
 	}
 }
 
+/* False: nothing but a free() accesses the range as a whole, and that is no point. */
+static bool is_told(const struct scan *s, uint32_t range)
+{
+	size_t i = ARRAY_FROM(s->nr_seen, k, s->seen[k].range < range + 1);
+	bool added = !s->range_lives[range].freed;
+
+	for (; !added && i < s->nr_seen && s->seen[i].range == range + 1; i++)
+		added = s->places[s->seen[i].place].added;
+	return added;
+}
+
 /*
  * What was said to be atomic, and several tasks access, be it by LOCK instructions, is a point like these. And what
  * lies in a larger piece that is accessed as a whole, or reaches out of one, is told from now on by
@@ -252,7 +272,7 @@ static void conclude_ranges(struct scan *s)
 		bool shared = false, written = false;
 
 		for (uint32_t i = 0; i < nr; i++)
-			if (ranges_at(s->ranges, list[i])->addr < begin)
+			if (ranges_at(s->ranges, list[i])->addr < begin && is_told(s, list[i]))
 				begin = ranges_at(s->ranges, list[i])->addr;
 		for (end = first; end < s->nr_seen && s->seen[end].range == s->seen[first].range;
 		     end++) {
@@ -340,6 +360,7 @@ static void conclude(struct scan *s)
 	if (s->seen)
 		memset(s->seen, 0, s->size_seen * sizeof(*s->seen));
 	ranges_reset(s->ranges);
+	lives_reset(s->lives);
 	scan_count(s);
 }
 
@@ -627,7 +648,9 @@ static void release_scan(void *state)
 	free_data(s);
 	vector_clocks_free(s->order);
 	ranges_free(s->ranges);
+	lives_free(s->lives);
 	free(s->objects);
+	free(s->range_lives);
 	free(s->places);
 	free(s->turns);
 	free(s->seen);

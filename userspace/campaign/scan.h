@@ -10,6 +10,7 @@
 #define ZUG_SCAN_H
 
 #include "campaign/policy.h"
+#include "search/lives.h"
 #include "search/ranges.h"
 #include "search/vector_clocks.h"
 
@@ -95,7 +96,12 @@ struct scan {
 	size_t nr_seen, size_seen;
 	struct ranges *ranges;	/* of this execution */
 	uint64_t *objects;	/* by range: of its begin */
-	uint32_t size_objects;
+	struct range_life {
+		uint32_t number;	/* as lives_space() takes it */
+		bool freed;		/* it was freed, and not accessed in another way */
+	} *range_lives;		/* by range */
+	uint32_t size_objects, size_lives;
+	struct lives *lives;	/* of this execution */
 	struct raced raced[256];
 	uint32_t nr_raced;
 	struct suspect pairs[PAIRS];

@@ -45,20 +45,25 @@ static bool note_access(struct scan *s, const struct seen *what)
 	return true;
 }
 
-static uint32_t add_range(struct scan *s, const struct world_access *a)
+static uint32_t add_range(struct scan *s, const struct world_access *a, uint32_t life)
 {
-	uint32_t n = ranges_add(s->ranges, &(struct range){ a->space, a->addr, a->size });
+	uint32_t nr = ranges_nr(s->ranges),
+		 n = ranges_add(s->ranges, &(struct range){ lives_space(a->space, life), a->addr, a->size });
 
-	if (n == RANGES_NONE || !ARRAY_RESERVE(s->objects, s->size_objects, n + 1u))
+	if (n == RANGES_NONE || !ARRAY_RESERVE(s->objects, s->size_objects, n + 1u) ||
+	    !ARRAY_RESERVE(s->range_lives, s->size_lives, n + 1u))
 		return RANGES_NONE;
 	s->objects[n] = a->object;
+	s->range_lives[n] = (struct range_life){ life, a->frees && (n == nr || s->range_lives[n].freed) };
 	return n;
 }
 
-/* A number for the clocks, which stays the same from execution to execution where objects do. */
+/* A number for the clocks, which stays the same from execution to execution where objects do, and what was freed before. */
 static uint64_t clock_object(const struct scan *s, uint32_t range)
 {
-	return range_name(s->objects[range], ranges_at(s->ranges, range)->size);
+	uint64_t name = range_name(s->objects[range], ranges_at(s->ranges, range)->size);
+
+	return lives_space(name, s->range_lives[range].number);
 }
 
 static void note_race(struct scan *s, const struct vector_clocks_race *race)
@@ -77,7 +82,8 @@ static void note_race(struct scan *s, const struct vector_clocks_race *race)
 	if (mine == RANGES_NONE || with == RANGES_NONE)
 		return;
 	r = &s->raced[s->nr_raced++];
-	*r = (struct raced){ .range = mine,
+	/* what else lies in a block that is freed does not race for that */
+	*r = (struct raced){ .range = s->range_lives[mine].freed ? with : mine,
 			     .object = s->objects[mine],
 			     .a = race->earlier.site,
 			     .b = race->label.site };
@@ -85,9 +91,52 @@ static void note_race(struct scan *s, const struct vector_clocks_race *race)
 		r->object = s->objects[with];
 }
 
+/* The life that an access belongs to, and the dead blocks: their number. */
+#define LIVES 3
+static int lives_of(struct scan *s, const struct world_access *a, uint32_t *lives)
+{
+	const struct range r = { a->space, a->addr, a->size };
+	struct life life = lives_access(s->lives, &r, a->write && !a->frees);
+	int nr = 0;
+
+	lives[nr++] = life.number;
+	if (life.dead)
+		lives[nr++] = life.dead;
+	if (a->frees && a->size && (lives[nr++] = lives_end(s->lives, &r)) == 0)
+		s->no_memory = true;
+	return nr;
+}
+
 static bool is_atomic(unsigned int op)
 {
 	return op == ZUG_OP_ATOMIC_RMW || op == ZUG_OP_ATOMIC_LOAD || op == ZUG_OP_ATOMIC_STORE;
+}
+
+/*
+ * What task t, at a place or (NULL) by an atomic instruction, accesses there. 1: *acc is what the clocks are to look at; 0:
+ * nothing is.
+ */
+static int look_at(struct scan *s, const struct world_task *t, const struct access_place *at, const struct world_access *x,
+		   uint32_t life, struct vector_clocks_access *acc, uint64_t *overlaps)
+{
+	uint32_t range = add_range(s, x, life), place = at ? at - s->places : NO_PLACE, list[OVERLAPS];
+	uint8_t how = (t->in_handler ? HOW_HANDLER : HOW_OUTSIDE) | (x->write ? HOW_WRITE : 0);
+
+	if (range == RANGES_NONE || !note_access(s, &(struct seen){ range + 1, t->task, place, how })) {
+		s->no_memory = true;
+		return 0;
+	}
+	if (!at || !x->size)
+		return 0;
+	*acc = (struct vector_clocks_access){
+		.object = clock_object(s, range),
+		.write = x->write,
+		.overlaps = overlaps,
+		.nr_overlaps = ranges_overlaps(s->ranges, range, list, OVERLAPS),
+	};
+	for (uint32_t k = 0; k < acc->nr_overlaps; k++)
+		overlaps[k] = clock_object(s, list[k]);
+	return 1;
 }
 
 void scan_look(struct scan *s, const struct search_point *p, uint32_t i)
@@ -95,10 +144,10 @@ void scan_look(struct scan *s, const struct search_point *p, uint32_t i)
 	const struct world_task *t = &s->session->world->tasks[p->cand[i].task];
 	const struct place_site *site = places_find_site(s->session->places, p->cand[i].label.site);
 	struct access_place *a = site ? scan_place(s, site->module, site->offset) : NULL;
-	uint64_t overlaps[2][OVERLAPS];
-	struct vector_clocks_access acc[2];
+	uint64_t overlaps[2 * LIVES][OVERLAPS];
+	struct vector_clocks_access acc[2 * LIVES];
 	struct vector_clocks_race race;
-	uint32_t list[OVERLAPS], nr = 0;
+	uint32_t lives[LIVES], nr = 0;
 	int ret;
 
 	s->steps++;
@@ -107,28 +156,14 @@ void scan_look(struct scan *s, const struct search_point *p, uint32_t i)
 		a->label_site = p->cand[i].label.site;
 	}
 	for (uint32_t n = 0; (a || is_atomic(p->cand[i].label.op)) && n < t->nr_accesses; n++) {
-		uint32_t range = add_range(s, &t->access[n]);
-		uint32_t place = a ? a - s->places : NO_PLACE;
-		uint8_t how = (t->in_handler ? HOW_HANDLER : HOW_OUTSIDE) |
-			      (t->access[n].write ? HOW_WRITE : 0);
+		const struct world_access *x = &t->access[n];
+		int nr_lives = lives_of(s, x, lives);
 
-		if (range == RANGES_NONE ||
-		    !note_access(s, &(struct seen){ range + 1, t->task, place, how })) {
-			s->no_memory = true;
-			return;
-		}
-		if (!a)
-			continue;
-		acc[nr] = (struct vector_clocks_access){
-			.object = clock_object(s, range),
-			.write = t->access[n].write,
-			.overlaps = overlaps[nr],
-			.nr_overlaps = ranges_overlaps(s->ranges, range, list, OVERLAPS),
-		};
-		for (uint32_t k = 0; k < acc[nr].nr_overlaps; k++)
-			overlaps[nr][k] = clock_object(s, list[k]);
-		nr += t->access[n].size != 0;
+		for (int k = 0; k < nr_lives && !s->no_memory; k++)
+			nr += look_at(s, t, a, x, lives[k], &acc[nr], overlaps[nr]);
 	}
+	if (s->no_memory)
+		return;
 	ret = vector_clocks_step_on(s->order, p, i, acc, nr, &race);
 	s->no_memory |= ret == -ENOMEM;
 	if (ret == 1)

@@ -294,7 +294,8 @@ int scan_plan(struct scan *s)
 	s->mode = LOOKING;
 	s->order = vector_clocks_new();
 	s->ranges = ranges_new();
-	if (!s->order || !s->ranges || find_places(s))
+	s->lives = lives_new();
+	if (!s->order || !s->ranges || !s->lives || find_places(s))
 		return -ENOMEM;
 	s->turns = malloc((2 * s->nr + 1) * sizeof(*s->turns));
 	if (!s->turns)

@@ -422,7 +422,7 @@ static bool connect_gdb(struct gdb *g, uint32_t task)
 	} else {
 		fprintf(g->o.err, "zug: before step %lu, T%u (pid %d) is about to %s; waiting for: gdb -iex 'set sysroot /' "
 			"-ex 'target remote %s'\n", (unsigned long)g->last_step, task, t->tgid,
-			zug_op_name(t->label.op), g->path);
+			zug_label_name(&t->label), g->path);
 		fflush(g->o.err);
 	}
 	while (!ret && !g->killed) {
@@ -627,7 +627,7 @@ static void say_step(struct gdb *g, uint64_t step, uint32_t task)
 
 	say(g, "zug: step %lu of %lu: T%u%s is about to %s%s%s\n", (unsigned long)step,
 	    (unsigned long)trace_nr_steps(g->trace), task, gdb_shows(g, task) ? "" : " (of another process)",
-	    zug_op_name(t->label.op), name ? " " : "", name ? name : "");
+	    zug_label_name(&t->label), name ? " " : "", name ? name : "");
 }
 
 static bool on_granting(struct debugger *d, struct world *w, uint64_t step, uint32_t task)

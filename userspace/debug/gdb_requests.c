@@ -85,10 +85,10 @@ static void say_task(struct gdb *g, uint32_t i, char *buf, size_t len)
 	bool primitive = t->label.op >= ZUG_OP_LOCK && t->label.op <= ZUG_OP_DETACH;
 
 	if (t->state == TASK_BLOCKED)
-		snprintf(buf, len, "T%u: waits in %s%s%s", i, primitive ? zug_op_name(t->label.op) : t->where,
+		snprintf(buf, len, "T%u: waits in %s%s%s", i, primitive ? zug_label_name(&t->label) : t->where,
 			 primitive && name ? " for " : "", primitive && name ? name : "");
 	else if (t->state == TASK_PARKED)
-		snprintf(buf, len, "T%u: about to %s%s%s", i, zug_op_name(t->label.op), name ? " " : "", name ? name : "");
+		snprintf(buf, len, "T%u: about to %s%s%s", i, zug_label_name(&t->label), name ? " " : "", name ? name : "");
 	else
 		snprintf(buf, len, "T%u: has the turn", i);
 }

@@ -56,7 +56,7 @@ static void say_wait(struct engine *e, const struct world_task *t, char *buf, si
 
 	/* the function that the program called says more than the system call */
 	if (primitive)
-		snprintf(buf, len, "waits in %s%s%s", zug_op_name(t->label.op), name[0] ? " for " : "", name);
+		snprintf(buf, len, "waits in %s%s%s", zug_label_name(&t->label), name[0] ? " for " : "", name);
 	else if (!say_interpreted(e, t, buf, len))
 		snprintf(buf, len, "waits in %s", t->where);
 	if (owner != WORLD_NO_TASK)
@@ -98,12 +98,12 @@ void ends_take_stacks(struct engine *e, uint32_t dying)
 		else if (t->state == TASK_BLOCKED)
 			say_wait(e, t, state, sizeof(state));
 		else if (e->x->outcome.kind == ZUG_OUTCOME_MISUSE && i == e->last)
-			snprintf(state, sizeof(state), "the misuse: about to %s%s%s", zug_op_name(t->label.op),
+			snprintf(state, sizeof(state), "the misuse: about to %s%s%s", zug_label_name(&t->label),
 				 engine_name_of(e, t->label.object)[0] ? " " : "",
 				 engine_name_of(e, t->label.object));
 		else
 			snprintf(state, sizeof(state), "%s: about to %s%s%s", races(e, i) ? "races" : "could run",
-				 zug_op_name(t->label.op), engine_name_of(e, t->label.object)[0] ? " " : "",
+				 zug_label_name(&t->label), engine_name_of(e, t->label.object)[0] ? " " : "",
 				 engine_name_of(e, t->label.object));
 		steps_tell_task(e, i);
 		stack_set_add(&e->stacks, i, state, frames, nr);

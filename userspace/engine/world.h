@@ -50,6 +50,7 @@ struct world_access {
 	uint64_t addr;
 	uint32_t size;			/* 0: nothing is accessed after all */
 	bool write;
+	bool frees;			/* the write is the end of a block of memory, which begins there */
 	bool later;			/* what is read first may have to come yet: that it is about to is no data race */
 	uint64_t object;		/* to which its first byte belongs */
 };

@@ -37,9 +37,24 @@ static uint32_t text_bytes(const struct world_task *t, uint64_t addr, uint8_t *b
 	return end ? end - buf + 1 : got;
 }
 
-/* The number of bytes that a place accesses at its operand, and at the second one if it has that; 4096 at most. */
-static uint32_t bytes_of(const struct world_task *t, const struct code_place *c, const struct zug_event *e)
+/*
+ * The bytes of the block that a call frees. glibc: its size, with three flags, is in the word before it (malloc.c: of a block
+ * that was mapped it counts two words, else one); other places of that word are none. Blocks of other libraries have 8 at least.
+ */
+static uint64_t block_bytes(struct kworld *k, const struct probe_site *s, const struct zug_event *e)
 {
+	enum { MAPPED = 2, FLAGS = 7, LEAST = 32, ALIGNED = 16 };
+	uint64_t size = e->arg[3] & ~(uint64_t)FLAGS;
+
+	if (probes_has_glibc_blocks(k->o.probes, s->module) && size >= LEAST && !(size % ALIGNED) && !(e->arg[0] % ALIGNED))
+		return size - (e->arg[3] & MAPPED ? 2 : 1) * sizeof(uint64_t);
+	return s->code.size == CODE_BLOCK_FREE_SIZED && e->arg[1] ? e->arg[1] : sizeof(uint64_t);
+}
+
+/* The number of bytes that a place accesses at its operand, and at the second one if it has that; 4096 at most. */
+static uint32_t bytes_of(struct kworld *k, const struct world_task *t, const struct probe_site *s, const struct zug_event *e)
+{
+	const struct code_place *c = &s->code;
 	enum { MOST = 4096 };
 	uint8_t a[MOST], b[MOST];
 	uint64_t n = e->arg[2];
@@ -50,6 +65,8 @@ static uint32_t bytes_of(const struct world_task *t, const struct code_place *c,
 		n = n > MOST ? MOST : n * c->size;
 	} else if (c->kind != CODE_BLOCK) {
 		n = c->size;
+	} else if (code_block_access(c->size)->frees) {
+		n = block_bytes(k, s, e);
 	} else if (code_block_access(c->size)->bytes) {
 		n = code_block_access(c->size)->bytes;
 	} else if (c->size == CODE_BLOCK_PRINT_N) {
@@ -181,7 +198,7 @@ void kworld_label_code(struct kworld *k, struct world_task *t, struct ktask *kt,
 		if (!e->arg[0])
 			return;
 	}
-	size = bytes_of(t, &s->code, e);
+	size = bytes_of(k, t, s, e);
 	l->object = add_access(k, t, e, ZUG_EF_OBJECT, e->arg[0], size, zug_op_flags(s->op) & ZUG_L_WRITE,
 			       s->named_by ? s->named_by : s->op);
 	/* what is read as well, or the whole of which this is a part: tasks that access that depend on this step */
@@ -193,6 +210,10 @@ void kworld_label_code(struct kworld *k, struct world_task *t, struct ktask *kt,
 	} else if (s->within) {
 		l->object2 = object_before(k, t, e, s->within, s->op);
 		l->flags |= ZUG_L_PART;
+	}
+	if (t->nr_accesses && s->code.kind == CODE_BLOCK && code_block_access(s->code.size)->frees) {
+		l->flags |= ZUG_L_FREES;
+		t->access[0].frees = true;
 	}
 	note_buffer(t, kt, e, &s->code);
 	if (s->split)

@@ -52,6 +52,8 @@ enum code_block {
 	CODE_BLOCK_PRINT,	/* sprintf and its kin */
 	CODE_BLOCK_PRINT_N,	/* snprintf and its kin; nothing is written where the second is 0 */
 	CODE_BLOCK_PUTS,	/* puts, fputs: read the first, a string */
+	CODE_BLOCK_FREE,	/* free, realloc, operator delete: ends the life of the block that is the first */
+	CODE_BLOCK_FREE_SIZED,	/* operator delete with a size, Rust's: the same, and the second is how many bytes it has */
 	CODE_BLOCK_FGETS,	/* writes the first */
 	CODE_BLOCK_FREAD,	/* writes the first, the product of the second and the third bytes at most */
 	CODE_BLOCK_FWRITE,	/* reads as many */
@@ -134,6 +136,7 @@ struct code_block_access {
 	bool call;		/* the system call makes the access that the function is named after */
 	bool common;		/* a program may well have a function of its own with that name */
 	bool later;		/* what it writes may have to come first: it waits for that */
+	bool frees;		/* the operand is a block of the heap that is none afterwards */
 	bool pieces;		/* the operand is where struct iovec lie, or, where `message` is not 0, what tells that behind so many bytes */
 	uint8_t message;
 };

@@ -35,6 +35,18 @@ enum code_block code_block(const char *name)
 		{ "sprintf", CODE_BLOCK_PRINT }, { "vsprintf", CODE_BLOCK_PRINT },
 		{ "snprintf", CODE_BLOCK_PRINT_N }, { "vsnprintf", CODE_BLOCK_PRINT_N },
 		{ "puts", CODE_BLOCK_PUTS }, { "fputs", CODE_BLOCK_PUTS }, { "fputs_unlocked", CODE_BLOCK_PUTS },
+		{ "free", CODE_BLOCK_FREE }, { "realloc", CODE_BLOCK_FREE }, { "reallocarray", CODE_BLOCK_FREE },
+		{ "g_free", CODE_BLOCK_FREE },
+		/* operator delete and delete[], with the size, the alignment, both, or where nothing may be thrown */
+		{ "_ZdlPv", CODE_BLOCK_FREE }, { "_ZdlPvSt11align_val_t", CODE_BLOCK_FREE },
+		{ "_ZdlPvRKSt9nothrow_t", CODE_BLOCK_FREE }, { "_ZdlPvm", CODE_BLOCK_FREE_SIZED },
+		{ "_ZdlPvmSt11align_val_t", CODE_BLOCK_FREE_SIZED },
+		{ "_ZdaPv", CODE_BLOCK_FREE }, { "_ZdaPvSt11align_val_t", CODE_BLOCK_FREE },
+		{ "_ZdaPvRKSt9nothrow_t", CODE_BLOCK_FREE }, { "_ZdaPvm", CODE_BLOCK_FREE_SIZED },
+		{ "_ZdaPvmSt11align_val_t", CODE_BLOCK_FREE_SIZED },
+		{ "__rust_dealloc", CODE_BLOCK_FREE_SIZED }, { "__rust_realloc", CODE_BLOCK_FREE_SIZED },
+		/* in static programs of glibc */
+		{ "__libc_free", CODE_BLOCK_FREE }, { "__libc_realloc", CODE_BLOCK_FREE }, { "cfree", CODE_BLOCK_FREE },
 		{ "fgets", CODE_BLOCK_FGETS }, { "fgets_unlocked", CODE_BLOCK_FGETS },
 		{ "fread", CODE_BLOCK_FREAD }, { "fread_unlocked", CODE_BLOCK_FREAD },
 		{ "fwrite", CODE_BLOCK_FWRITE }, { "fwrite_unlocked", CODE_BLOCK_FWRITE },
@@ -88,9 +100,16 @@ enum code_block code_block(const char *name)
 		{ "__fread_chk", CODE_BLOCK_FGETS }, { "__fread_unlocked_chk", CODE_BLOCK_FGETS },
 	};
 
+	/* Rust gives these functions names of another crate in each version of its compiler */
+	static const char *const of_rust[] = { "___rust_dealloc", "___rust_realloc" };
+	size_t len = strlen(name);
+
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
 		if (!strcmp(name, known[i].name))
 			return known[i].block;
+	for (size_t i = 0; !strncmp(name, "_RNv", 4) && i < sizeof(of_rust) / sizeof(of_rust[0]); i++)
+		if (len > strlen(of_rust[i]) && !strcmp(name + len - strlen(of_rust[i]), of_rust[i]))
+			return CODE_BLOCK_FREE_SIZED;
 	return 0;
 }
 
@@ -110,6 +129,8 @@ const struct code_block_access *code_block_access(enum code_block b)
 		[CODE_BLOCK_PRINT]	 = { .operand = W, .base = CODE_RDI, .bytes = 1 },
 		[CODE_BLOCK_PRINT_N]	 = { .operand = W, .base = CODE_RDI },
 		[CODE_BLOCK_PUTS]	 = { .operand = R, .base = CODE_RDI, .text = true, .common = true },
+		[CODE_BLOCK_FREE]	 = { .operand = W, .base = CODE_RDI, .frees = true },
+		[CODE_BLOCK_FREE_SIZED]	 = { .operand = W, .base = CODE_RDI, .frees = true },
 		[CODE_BLOCK_FGETS]	 = { .operand = W, .base = CODE_RDI, .bytes = 1, .common = true, .later = true },
 		[CODE_BLOCK_FREAD]	 = { .operand = W, .base = CODE_RDI, .common = true, .later = true },
 		[CODE_BLOCK_FWRITE]	 = { .operand = R, .base = CODE_RDI, .common = true },
@@ -225,6 +246,7 @@ static int on_relocations(struct code *c, size_t functions, Elf *elf, Elf_Scn *s
 			name = elf_strptr(elf, names.sh_link, sym.st_name);
 			block = name ? code_block(name) : 0;
 			break;
+		case R_X86_64_RELATIVE:
 		case R_X86_64_IRELATIVE:
 			block = find(c, functions, rel.r_addend, false);
 			break;
@@ -235,7 +257,7 @@ static int on_relocations(struct code *c, size_t functions, Elf *elf, Elf_Scn *s
 	return ret;
 }
 
-/* The symbols first: what an IRELATIVE relocation is about is told by them. */
+/* The symbols first: what a relative relocation is about is told by them. */
 int code_targets(struct code *c, Elf *elf)
 {
 	size_t functions = 0;

@@ -154,6 +154,8 @@ bool probes_is_users(struct probes *p, uint32_t module, uint64_t offset);
  * it defines.
  */
 bool probes_is_runtime(struct probes *p, uint32_t module);
+/* What code of a file frees are blocks of glibc's malloc(), whose size is in the word before each. */
+bool probes_has_glibc_blocks(struct probes *p, uint32_t module);
 /*
  * --only and --not: files, functions, sources and folders in which points are, and in which none is; lists end with NULL
  * and stay the caller's. Before any place is planted. What is left out is passed (ZUG_SITE_LEFT_OUT): it orders, and is no

@@ -114,6 +114,9 @@ void probes_code_site(const struct probe_site *s, struct zug_site *what)
 		what->path[0] = code_block_access(c->size)->message;
 	} else if (code_second(c)) {
 		what->flags |= ZUG_SITE_SECOND;
+	} else if (c->kind == CODE_BLOCK && code_block_access(c->size)->frees) {
+		/* the word before the block: where glibc has its size */
+		what->path[0] = -(int16_t)sizeof(uint64_t);
 	}
 	if (c->flags & CODE_REP)
 		what->flags |= ZUG_SITE_REP;
@@ -401,6 +404,8 @@ struct probe_foreign {
 	bool go;
 	bool rust;
 	bool sanitizer;	/* linked into the program */
+	bool malloc;	/* a malloc() of its own; glibc's, which has another name as well */
+	bool glibc_malloc;
 	bool runtime;	/* of a language whose programs lie elsewhere: Python, Node.js, Java, Ruby, .NET */
 };
 
@@ -468,7 +473,7 @@ static bool is_atomic(const struct code_place *c)
 /* From the fourth on: what only such a runtime defines. */
 static const char *const marks[] = { "runtime.main", "rust_eh_personality", "__sanitizer_print_stack_trace",
 				     "Py_BytesMain", "napi_create_function", "JNI_CreateJavaVM", "ruby_process_options",
-				     "coreclr_initialize" };
+				     "coreclr_initialize", "malloc", "__libc_malloc" };
 
 static int note_mark(const struct symdef *d, unsigned int name, void *arg)
 {
@@ -477,7 +482,9 @@ static int note_mark(const struct symdef *d, unsigned int name, void *arg)
 	f->go |= name == 0;
 	f->rust |= name == 1;
 	f->sanitizer |= name == 2;
-	f->runtime |= name > 2 && d->is_function && d->offset != UINT64_MAX;
+	f->runtime |= name > 2 && name < 8 && d->is_function && d->offset != UINT64_MAX;
+	f->malloc |= name == 8 && d->is_function && d->offset != UINT64_MAX;
+	f->glibc_malloc |= name == 9 && d->is_function && d->offset != UINT64_MAX;
 	return 0;
 }
 
@@ -506,6 +513,34 @@ static void know_lines(struct probes *p, uint32_t module, struct probe_foreign *
 	for (uint32_t i = 0; code && !symfile_is_dynamic(m->file) && !f->lines && i < code_nr(code); i++)
 		f->lines = is_atomic(code_at(code, i)) &&
 			   symfile_frames(m->file, code_at(code, i)->offset, &frame, 1) > 0 && frame.line;
+}
+
+bool probes_has_glibc_blocks(struct probes *p, uint32_t module)
+{
+	const struct probe_module *mine = &p->modules[module];
+	const struct probe_foreign *f;
+	bool glibc = false;
+
+	if (!symfile_is_dynamic(mine->file) && !strstr(mine->path, ".so")) {
+		f = foreign_of(p, module);
+		return f && f->glibc_malloc && symfile_libc(mine->file) == SYMLIBC_GLIBC;
+	}
+	for (uint32_t i = 0; i < p->nr_modules; i++) {
+		const struct probe_module *m = &p->modules[i];
+		bool library = strstr(m->path, ".so");
+		enum symlibc libc = m->file && library ? symfile_libc(m->file) : SYMLIBC_NONE;
+
+		glibc |= libc == SYMLIBC_GLIBC;
+		if (libc == SYMLIBC_MUSL)
+			return false;
+		/* of programs the one that has the place counts; the loader has a malloc() until it has found the real one */
+		if (!m->file || libc != SYMLIBC_NONE || strstr(m->path, "/ld-linux") || (!library && i != module))
+			continue;
+		f = foreign_of(p, i);
+		if (!f || f->malloc)
+			return false;
+	}
+	return glibc;
 }
 
 bool probes_is_runtime(struct probes *p, uint32_t module)

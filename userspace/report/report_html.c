@@ -109,7 +109,7 @@ static int label(struct html *h, const struct zug_label *what)
 {
 	const struct zug_label told = report_told(h->r, what), *l = &told;
 	struct label_key key = {
-		.op = string(h, zug_op_name(l->op)), .class = class_of(l),
+		.op = string(h, zug_label_name(l)), .class = class_of(l),
 		.object = object(h, l->object), .object2 = object(h, l->object2),
 		.site = l->site ? number(h, &h->sites, &l->site, sizeof(l->site)) : -1,
 	};

@@ -135,7 +135,7 @@ static void put_changer(struct report *r, uint32_t task, uint64_t object)
 	say_where(r, s->task, where, sizeof(where));
 	fprintf(r->out, "    %s%s%s: changed last by %s%s%s%s (step %llu: %s%s%s)\n", report_style(r, STYLE_STRONG), name,
 		report_style(r, STYLE_PLAIN), report_task_style(r, s->task), report_task_name(s->task, who, sizeof(who)),
-		report_style(r, STYLE_PLAIN), where, (unsigned long long)s->step, zug_op_name(s->label.op),
+		report_style(r, STYLE_PLAIN), where, (unsigned long long)s->step, zug_label_name(&s->label),
 		place[0] ? "  " : "", place);
 }
 

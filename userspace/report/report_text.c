@@ -155,13 +155,13 @@ static const char *operation(struct report *r, const struct zug_label *l, char *
 	uint32_t nr;
 
 	if (l->op != ZUG_OP_ATOMIC_LOAD && l->op != ZUG_OP_ATOMIC_STORE && l->op != ZUG_OP_ATOMIC_RMW)
-		return zug_op_name(l->op);
+		return zug_label_name(l);
 	nr = report_frames(r, l->site, &frames);
 	for (uint32_t i = 0; i < nr && frames[i].function && frames[i].file && symbols_of_language(frames[i].file); i++)
 		if (!strncmp(frames[i].function, "sync.(*", 7))
 			call = frames[i].function;
 	if (!call)
-		return zug_op_name(l->op);
+		return zug_label_name(l);
 	report_clean(buf, len, call);
 	return buf;
 }

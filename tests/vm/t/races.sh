@@ -4,6 +4,18 @@
 . "$(dirname "$0")/../lib.sh"
 
 use_daemon
+if begin "a block that is freed while another task reads it, where nothing fails"; then
+	zug 120 run -q --executions 100 -o traces -- "$programs/freed-job" quiet
+	want_status 0
+	want_out 'use after free of struct job.priority: T[01] is about to (read|free) it in (works|cancel) \(freed-job.c:[0-9]+\), T[01] to (read|free) it in '
+	zug 120 run -q --executions 100 --no-minimize --fail-on-race -o traces -- "$programs/freed-job" quiet
+	want_status 1
+	want_out '^data-race: use after free of struct job.priority: '
+	zug 60 replay -q "$(kept_trace)"
+	want_status 1
+	want_out 'use after free of struct job.priority'
+	end
+fi
 if begin "a list behind a pointer, without an option"; then
 	zug 120 run -q --no-minimize --executions 200 --strategy preemption:bound=2 -o traces -- "$programs/heap-list"
 	want_status 1
@@ -115,9 +127,9 @@ if begin "sources that are elsewhere"; then
 fi
 # Programs whose accesses are ordered by mutexes, conditions, barriers, semaphores, once, rwlocks, atomics, raw futexes,
 # OpenMP, pipes, files, signals, joining or fork: none is under suspicion.
-for twin in aba-stack barrier-reuse bounded-queue c11-threads chase-lev \
-	fork-with-lock futex-mutex handler-lock heap-list if-for-while lost-sigchld member-order \
-	mixed-increment once-misuse openmp-reduction peterson-atomic pipe-deadlock refcount-zero rwlock-upgrade \
+for twin in aba-stack barrier-reuse bounded-queue c11-threads callback-delete chase-lev \
+	fork-with-lock freed-job futex-mutex handler-lock heap-list if-for-while lost-sigchld member-order \
+	mixed-increment once-misuse openmp-reduction peterson-atomic pipe-deadlock refcount-put refcount-zero rwlock-upgrade \
 	semaphore-misuse seqlock-writers; do
 	begin "no race in $twin-fixed" || continue
 	zug 60 run -q --fail-on-race --executions 6 -o traces -- "$programs/$twin-fixed"
