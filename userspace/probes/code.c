@@ -491,6 +491,11 @@ const struct code_place *code_at(const struct code *c, uint32_t i)
 	return i < c->nr_places ? &c->places[i] : NULL;
 }
 
+void code_set_plain(struct code *c, uint32_t i)
+{
+	c->places[i].flags &= ~CODE_SHARED;
+}
+
 const struct code_place *code_find(const struct code *c, uint64_t offset)
 {
 	uint32_t i = ARRAY_FROM(c->nr_places, n, c->places[n].offset < offset);

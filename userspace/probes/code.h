@@ -157,6 +157,8 @@ void code_get_stats(const struct code *c, struct code_stats *s);
 /* By increasing offset. */
 uint32_t code_nr(const struct code *c);
 const struct code_place *code_at(const struct code *c, uint32_t i);
+/* The source says that place i is no atomic access: it is not SHARED from now on, in memory alone. */
+void code_set_plain(struct code *c, uint32_t i);
 /* The place at an offset, NULL: none. */
 const struct code_place *code_find(const struct code *c, uint64_t offset);
 /* The function around an offset; NULL: none that was decoded. */

@@ -41,27 +41,22 @@ static bool agrees_all(const char *path, const struct code *code)
 	return ok;
 }
 
-struct code *probes_code(struct probes *p, uint32_t module, char *err, size_t errlen)
+static struct code *open_code(const struct probe_module *m, char *err, size_t errlen)
 {
-	struct probe_module *m = &p->modules[module];
 	struct code_stats st;
+	struct code *code;
 
-	if (m->code)
-		return m->code;
 	if (m->made) {
 		snprintf(err, errlen, "%s is made by the test", m->path);
 		return NULL;
 	}
-	if (code_open(&m->code, m->path, CODE_CACHE, err, errlen))
+	if (code_open(&code, m->path, CODE_CACHE, err, errlen))
 		return NULL;
-	code_get_stats(m->code, &st);
-	if (!st.cached || agrees_all(m->path, m->code))
-		return m->code;
-	code_free(m->code);
-	m->code = NULL;
-	if (code_open(&m->code, m->path, CODE_CACHE_RENEW, err, errlen))
-		return NULL;
-	return m->code;
+	code_get_stats(code, &st);
+	if (!st.cached || agrees_all(m->path, code))
+		return code;
+	code_free(code);
+	return code_open(&code, m->path, CODE_CACHE_RENEW, err, errlen) ? NULL : code;
 }
 
 uint16_t probes_code_op(const struct code_place *c)
@@ -496,6 +491,35 @@ static struct probe_foreign *foreign_of(struct probes *p, uint32_t module)
 	if (!m->foreign && (m->foreign = calloc(1, sizeof(*m->foreign))))
 		symfile_find_names(m->file, marks, sizeof(marks) / sizeof(marks[0]), note_mark, m->foreign);
 	return m->foreign;
+}
+
+/*
+ * In Rust all atomic accesses are functions of one file of its library, and what else accesses a like member as an atomic
+ * instruction of its function does is an ordinary access: Arc::clone() loads its pointer, and adds to what that leads to.
+ */
+static void believe_rust(const struct probe_module *m, struct code *code)
+{
+	for (uint32_t i = 0; i < code_nr(code); i++) {
+		const struct code_place *c = code_at(code, i);
+
+		if (c->flags & CODE_SHARED && symfile_is_rust(m->file, c->offset) &&
+		    symfile_says_atomic(m->file, c->offset) == SYMSAYS_PLAIN)
+			code_set_plain(code, i);
+	}
+}
+
+struct code *probes_code(struct probes *p, uint32_t module, char *err, size_t errlen)
+{
+	struct probe_module *m = &p->modules[module];
+	const struct probe_foreign *f;
+
+	if (m->code)
+		return m->code;
+	m->code = open_code(m, err, errlen);
+	f = m->code && m->file ? foreign_of(p, module) : NULL;
+	if (f && f->rust)
+		believe_rust(m, m->code);
+	return m->code;
 }
 
 /* Reads debug information, which takes long: only when a place in the file is asked about. */

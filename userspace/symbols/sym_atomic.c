@@ -212,6 +212,14 @@ enum symsays symfile_says_atomic(struct symfile *f, uint64_t offset)
 	return SYMSAYS_PLAIN;
 }
 
+bool symfile_is_rust(struct symfile *f, uint64_t offset)
+{
+	uint64_t vaddr = symfile_vaddr_of(f, offset);
+	Dwarf_Die *cu = vaddr != UINT64_MAX ? sym_cu_at(f, vaddr) : NULL;
+
+	return cu && dwarf_srclang(cu) == DW_LANG_Rust;
+}
+
 uint32_t symfile_missing_sources(struct symfile *f, const char **first)
 {
 	uint32_t nr = 0;

@@ -163,6 +163,7 @@ bool symbols_of_language(const char *file);	/* of Rust's or Go's, which are in e
  */
 enum symsays { SYMSAYS_NOTHING, SYMSAYS_UNKNOWN, SYMSAYS_PLAIN, SYMSAYS_ATOMIC };
 enum symsays symfile_says_atomic(struct symfile *f, uint64_t offset);
+bool symfile_is_rust(struct symfile *f, uint64_t offset);	/* was compiled from Rust, with -g */
 /*
  * True when it was compiled by GCC, which never makes one instruction of an atomic load and an
  * atomic store, as LLVM does.
