@@ -15,16 +15,22 @@
 #define OTHER	"thread '<unnamed>' (3) panicked at src/queue.rs:24:9:\nan item\n"
 #define NOTE	"note: run with `RUST_BACKTRACE=1` environment variable to display a backtrace\n"
 
-static void judge(const char *text, struct outcome *o)
+static void judge_status(const char *out, const char *err, int status, struct outcome *o)
 {
 	const struct outcome_rules rules = { 0 };
 	struct capture *c = capture_new();
 
 	assert_non_null(c);
-	assert_int_equal(write(capture_err(c), text, strlen(text)), strlen(text));
+	assert_int_equal(write(capture_out(c), out, strlen(out)), strlen(out));
+	assert_int_equal(write(capture_err(c), err, strlen(err)), strlen(err));
 	*o = (struct outcome){ 0 };
-	outcome_judge(o, EXIT(101), &rules, c);
+	outcome_judge(o, status, &rules, c);
 	capture_free(c);
+}
+
+static void judge(const char *text, struct outcome *o)
+{
+	judge_status("", text, EXIT(101), o);
 	assert_int_equal(o->kind, ZUG_OUTCOME_EXIT);
 }
 
@@ -82,10 +88,70 @@ static void test_long(void **state)
 	assert_non_null(strstr(o.message, "queue.rs:24:9: an item"));
 }
 
+/* Test programs write about what failed on their output. */
+static void test_harness(void **state)
+{
+	static const struct {
+		const char *out, *err, *message;
+	} programs[] = {
+		{ "running 2 tests\ntest tests::alone ... ok\ntest tests::pool ... FAILED\n\n---- tests::pool stdout ----\n"
+		  "\nthread 'tests::pool' (7) panicked at src/lib.rs:30:9:\npool is empty\n" NOTE "\n\nfailures:\n    tests::pool\n",
+		  "", "thread 'tests::pool' (7) panicked at src/lib.rs:30:9: pool is empty" },
+		{ "--- FAIL: TestDefault (0.00s)\n    store_test.go:52: two defaults: [x y]\nFAIL\n", "",
+		  "--- FAIL: TestDefault (0.00s) store_test.go:52: two defaults: [x y]" },
+		{ "[ RUN      ] Pool.Take\npool_test.cc:30: Failure\nExpected equality of these values:\n  1\n  2\n", "",
+		  "pool_test.cc:30: Failure Expected equality of these values:" },
+		{ "...\npool.cpp:30: FAILED:\n  REQUIRE( left == 2 )\nwith expansion:\n", "", "pool.cpp:30: FAILED: REQUIRE( left == 2 )" },
+		/* what stands in the error output says more */
+		{ "--- FAIL: TestClose (0.00s)\n",
+		  "panic: send on closed channel [recovered]\n\tpanic: send on closed channel\n\ngoroutine 6",
+		  "panic: send on closed channel" },
+		{ "all is well\n", "cannot open it\n", "cannot open it" },
+	};
+	struct outcome o;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
+		judge_status(programs[i].out, programs[i].err, EXIT(1), &o);
+		assert_int_equal(o.kind, ZUG_OUTCOME_EXIT);
+		assert_string_equal(o.message + strlen("exit status 1 (expected 0): "), programs[i].message);
+	}
+}
+
+/* UBSan's words are also those of panics in Go, which a program may catch. */
+static void test_ubsan(void **state)
+{
+	static const char *const reports[] = {
+		"sum.c:7:12: runtime error: signed integer overflow: 1 + 2147483647 cannot be represented in type 'int'",
+		"<unknown>: runtime error: load of null pointer of type 'int'",
+		"/tmp/a.out(+0x1234): runtime error: division by zero",
+	};
+	static const char *const panics[] = {
+		"panic: runtime error: index out of range [0] with length 0",
+		"2026/11/26 14:00:00 http: panic serving 127.0.0.1:45678: runtime error: integer divide by zero",
+		"http: panic serving [::1]:45678: runtime error: integer divide by zero",
+	};
+	struct outcome o;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(reports) / sizeof(reports[0]); i++) {
+		judge_status("", reports[i], EXIT(0), &o);
+		assert_int_equal(o.kind, ZUG_OUTCOME_SANITIZER);
+		assert_string_equal(o.message, reports[i]);
+	}
+	for (size_t i = 0; i < sizeof(panics) / sizeof(panics[0]); i++) {
+		judge_status("", panics[i], EXIT(0), &o);
+		assert_int_equal(o.kind, ZUG_OUTCOME_PASS);
+		judge_status("", panics[i], EXIT(2), &o);
+		assert_int_equal(o.kind, ZUG_OUTCOME_EXIT);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_panic), cmocka_unit_test(test_hearsay), cmocka_unit_test(test_long),
+		cmocka_unit_test(test_harness), cmocka_unit_test(test_ubsan),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,6 +6,7 @@
  * grow. outcome_judge() reads them when the root command has ended: a sanitizer's report comes
  * first, then --match, then the way in which it ended.
  */
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -299,16 +300,56 @@ static const char *last_line(const char *text)
 	return text + n;
 }
 
+/* Where ":NUMBER" begins that ends there; NULL: there is none. */
+static const char *colon_before(const char *line, const char *end)
+{
+	const char *p = end;
+
+	while (p > line && isdigit((unsigned char)p[-1]))
+		p--;
+	return p < end && p > line && p[-1] == ':' ? p - 1 : NULL;
+}
+
+/*
+ * UBSan's messages stand behind a place, which has a line and a column, or is not known: "sum.c:7:12: runtime error: ". In Go
+ * these are words of panics, also of those that the program has caught ("panic serving 127.0.0.1:80: runtime error: ").
+ */
+static bool is_place(const char *line, const char *end)
+{
+	const char *column = colon_before(line, end);
+
+	if (column)
+		return colon_before(line, column);
+	return end > line && (end[-1] == ')' || end[-1] == '>');
+}
+
+/* The last line of UBSan's, NULL: there is none. */
+static const char *ubsan_line(const char *text)
+{
+	static const char word[] = ": runtime error: ";
+	const char *best = NULL, *line;
+
+	for (const char *p = text; (p = strstr(p, word)); p++) {
+		for (line = p; line > text && line[-1] != '\n'; line--)
+			;
+		if (is_place(line, p))
+			best = line;
+	}
+	return best;
+}
+
 static bool sanitizer(struct outcome *o, const char *err)
 {
 	static const char *const summary[] = { "SUMMARY: AddressSanitizer", "SUMMARY: ThreadSanitizer",
 		"SUMMARY: UndefinedBehaviorSanitizer", "SUMMARY: LeakSanitizer",
 		"SUMMARY: MemorySanitizer", NULL };
 	static const char *const report[] = { "ERROR: AddressSanitizer", "WARNING: ThreadSanitizer",
-		": runtime error: ", "ERROR: LeakSanitizer", "WARNING: MemorySanitizer",
+		"ERROR: LeakSanitizer", "WARNING: MemorySanitizer",
 		"FATAL: ThreadSanitizer", NULL };
-	const char *line = line_with(err, report);
+	const char *line = line_with(err, report), *undefined = ubsan_line(err);
 
+	if (!line || undefined > line)
+		line = undefined;
 	if (!line)
 		return false;
 	o->kind = ZUG_OUTCOME_SANITIZER;
@@ -317,6 +358,40 @@ static bool sanitizer(struct outcome *o, const char *err)
 		line = line_with(err, summary);
 	copy_line(o->message, sizeof(o->message), line);
 	return true;
+}
+
+/*
+ * What a test program says on its output about a test that failed: Rust's harness shows there what the test wrote,
+ * "thread 'tests::pool' (7) panicked at src/lib.rs:30:9:"; Go's has "--- FAIL: TestPool (0.00s)", and below it, further in,
+ * what the test logged; GoogleTest "pool_test.cc:30: Failure"; Catch2 "pool.cpp:30: FAILED:". NULL: none of these.
+ */
+static const char *failed_test(const char *out)
+{
+	static const char *const panics[] = { "panicked at ", NULL };
+	static const char *const failures[] = { "--- FAIL: ", ": Failure\n", ": FAILED:\n", NULL };
+
+	if (line_with(out, panics))
+		return cause(out, panics);
+	return line_with(out, failures);
+}
+
+/* Adds the line to the message, and, where that ends with a colon, or any is wanted, the next one. */
+static void add_line(struct outcome *o, const char *line, bool more)
+{
+	size_t n = strlen(o->message);
+	const char *next = strchr(line, '\n');
+
+	line += strspn(line, " \t");
+	copy_line(o->message + n, sizeof(o->message) - n, line);
+	/* Rust: "thread 'main' panicked at bank.rs:21:5:", and what it was on the next line */
+	if (!next || next <= line || (next[-1] != ':' && !more))
+		return;
+	next += 1 + strspn(next + 1, " \t");
+	if (!*next || *next == '\n')
+		return;
+	strncat(o->message, " ", sizeof(o->message) - strlen(o->message) - 1);
+	n = strlen(o->message);
+	copy_line(o->message + n, sizeof(o->message) - n, next);
 }
 
 static bool matches(struct outcome *o, const regex_t *re, const char *text, const char *stream)
@@ -346,7 +421,7 @@ void outcome_judge(struct outcome *o, int status, const struct outcome_rules *ru
 	static const char *const panic_words[] = { "panicked at ", "fatal error: ", "panic: ", "Exception in thread \"", NULL };
 	const char *const uncaught[] = { rules->uncaught, NULL };
 	char *out = NULL, *out_tail = NULL, *err = NULL, *err_tail = NULL;
-	const char *text, *line, *next;
+	const char *text, *line, *next, *failed;
 
 	*o = (struct outcome){ .site = o->site };
 	if (capture_text(c, 0, &out, &out_tail))
@@ -392,19 +467,11 @@ void outcome_judge(struct outcome *o, int status, const struct outcome_rules *ru
 		/* the text is the end of what was written */
 		if (line && is_hearsay(line) && err && cause(err, panic_words))
 			line = cause(err, panic_words);
-		if (!line)
-			line = last_line(text);
+		failed = line || !out ? NULL : failed_test(out_tail ? out_tail : out);
+		line = line ? line : failed ? failed : last_line(text);
 		snprintf(o->message, sizeof(o->message), "exit status %d (expected %d)%s", o->code,
 			 rules->expect_exit, *line ? ": " : "");
-		copy_line(o->message + strlen(o->message), sizeof(o->message) - strlen(o->message), line);
-		/*
-		 * Rust: "thread 'main' panicked at bank.rs:21:5:", and what it was on the next line
-		 */
-		next = strchr(line, '\n');
-		if (next && next > line && next[-1] == ':' && next[1]) {
-			strncat(o->message, " ", sizeof(o->message) - strlen(o->message) - 1);
-			copy_line(o->message + strlen(o->message), sizeof(o->message) - strlen(o->message), next + 1);
-		}
+		add_line(o, line, failed);
 	} else if (rules->uncaught && !rules->match && err && (line_with(err, uncaught) || line_with(text, uncaught))) {
 		o->kind = ZUG_OUTCOME_MATCH;
 		line = line_with(err, uncaught);
