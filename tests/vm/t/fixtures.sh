@@ -35,7 +35,7 @@ prints()
 	local regex=$1 text
 
 	shift
-	zug 120 run -q --no-races --strategy random --executions 1 --expect-exit 250 --verify 0 -o traces "$@"
+	zug 120 run -q --no-races --strategy random --executions 1 --expect-exit 250 --verify 0 --no-minimize -o traces "$@"
 	want_status 1
 	zug 30 show --json "$(kept_trace)"
 	text=$(sed -n 's/.*"stdout_head":"\(\([^"\\]\|\\.\)*\)".*/\1/p' "$dir/out" | sed 's/\\n/ /g')
@@ -61,8 +61,8 @@ for source in "$folder"/*.c; do
 		want_err 'limit of tasks \(--max-tasks 40\)'
 		;;
 	print-much)
-		[ "${LONG:-}" ] || args=(64)
-		zug 300 run -q --executions 1 --timeout 200s --expect-exit 250 --verify 0 -o traces -- "$program" "${args[@]}"
+		[ "${LONG:-}" ] || args=(16)
+		zug 300 run -q --executions 1 --timeout 200s --expect-exit 250 --verify 0 --no-minimize -o traces -- "$program" "${args[@]}"
 		want_status 1
 		zug 30 replay -q "$(kept_trace)"
 		want_out 'first line'
@@ -72,7 +72,7 @@ for source in "$folder"/*.c; do
 		;;
 	long-run)
 		# One execution: the first already has the end that is not expected.
-		zug 200 run -q --executions 1 --timeout 150s --expect-exit 250 --verify 0 -o traces -- "$program" "${args[@]}"
+		zug 200 run -q --executions 1 --timeout 150s --expect-exit 250 --verify 0 --no-minimize -o traces -- "$program" "${args[@]}"
 		want_status 1
 		want_out 'exit status 0 \(expected 250\)'
 		;;
