@@ -20,11 +20,11 @@ trace()
 	"$zug" show --json "$1" 2>&1 | sed -E 's/"(pid|wall_ns|clock_real)": ?[0-9]+/"\1":0/g; s/,"copied":(true|false)//; s/\\"clock_real\\":[0-9]+//; s/zug-out-[a-z]+//g'
 }
 
-# search START: a finding, or none, in `start.out`; its trace in `start.json`.
+# search START EXECUTIONS: a finding, or none, in `start.out`; its trace in `start.json`.
 search()
 {
-	ZUG_DEBUG=times zug 60 run -q --keep-going --no-minimize --verify 1 --timeout 10s --start "$1" "${options[@]}" --executions 24 -o "$dir/zug-out" -- \
-		"$program" "${args[@]}"
+	ZUG_DEBUG=times zug 60 run -q --profile --keep-going --no-minimize --verify 1 --timeout 10s --start "$1" "${options[@]}" \
+		--executions "$2" -o "$dir/zug-out" -- "$program" "${args[@]}"
 	echo "status $rc" >"$dir/$1.out"
 	# of each execution: steps, outcome, checksum of the trace; how often zug was asked is no part of a schedule
 	grep -a '^execution ' "$dir/err" | sed 's/: launch.*drain [^,]*,/:/; s/, [0-9]* asked,/,/' >>"$dir/$1.out"
@@ -60,8 +60,8 @@ for bug in "${bugs[@]}"; do
 	read -ra options <<<"${header[options]:-}"
 	read -ra args <<<"${header[args]:-}"
 	cd "$project" || exit 2
-	search exec
-	search auto
+	search exec 24
+	search auto 24
 	cd "$dir" || exit 2
 	cmp -s exec.out auto.out || note "the search is another one: $(diff exec.out auto.out)"
 	cmp -s exec.json auto.json || note "the trace is another one: $(diff exec.json auto.json | head -n 10)"
@@ -79,13 +79,12 @@ ts = [threading.Thread(target=print) for _ in range(2)]
 for t in ts: t.start()
 for t in ts: t.join()')
 	cd "$project" || exit 2
-	search exec
-	search auto
-	zug 60 run -q --profile --executions 12 "${options[@]}" -o "$dir/traces" -- "$program" "${args[@]}"
+	search exec 16
+	search auto 16
 	want_out '^[0-9]+ of them began as copies'
 	cd "$dir" || exit 2
 	cmp -s exec.out auto.out || note "the search is another one: $(diff exec.out auto.out)"
-	grep -q '^execution 24:' auto.out || note "nothing was said: $(said)"
+	grep -q '^execution 16:' auto.out || note "nothing was said: $(said)"
 	want_nothing_left
 	end
 fi
