@@ -147,11 +147,47 @@ static void test_ubsan(void **state)
 	}
 }
 
+/* The exit status of a program in Python is 0 where an exception has ended a thread. */
+static void test_uncaught(void **state)
+{
+	static const char trace[] = "Exception in thread Thread-1 (work):\nTraceback (most recent call last):\n"
+				    "  File \"a.py\", line 9, in work\n    got = items.pop()\n          ^^^^^^^^^^^\n"
+				    "IndexError: pop from empty list\n";
+	static const char chained[] = "\nDuring handling of the above exception, another exception occurred:\n\n"
+				      "Traceback (most recent call last):\n  File \"a.py\", line 11, in work\n    f()\n"
+				      "KeyError: 'a'\nnot this line\n";
+	static const struct {
+		const char *more, *message;
+	} cases[] = {
+		{ "", "error output: Exception in thread Thread-1 (work): IndexError: pop from empty list" },
+		{ "and more\n", "error output: Exception in thread Thread-1 (work): IndexError: pop from empty list" },
+		{ chained, "error output: Exception in thread Thread-1 (work): KeyError: 'a'" },
+	};
+	struct outcome_rules rules = { .uncaught = "Exception in thread " };
+
+	(void)state;
+	for (size_t i = 0; i < 2 * sizeof(cases) / sizeof(cases[0]); i++) {
+		const char *more = cases[i / 2].more;
+		struct capture *c = capture_new();
+		struct outcome o = { 0 };
+
+		assert_non_null(c);
+		assert_int_equal(write(capture_err(c), trace, strlen(trace)), strlen(trace));
+		assert_int_equal(write(capture_err(c), more, strlen(more)), strlen(more));
+		rules.uncaught = i % 2 ? NULL : "Exception in thread ";
+		outcome_judge(&o, 0, &rules, c);
+		capture_free(c);
+		assert_int_equal(o.kind, i % 2 ? ZUG_OUTCOME_PASS : ZUG_OUTCOME_MATCH);
+		assert_string_equal(o.message, i % 2 ? "" : cases[i / 2].message);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_panic), cmocka_unit_test(test_hearsay), cmocka_unit_test(test_long),
 		cmocka_unit_test(test_harness), cmocka_unit_test(test_ubsan),
+		cmocka_unit_test(test_uncaught),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

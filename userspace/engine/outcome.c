@@ -257,6 +257,30 @@ static const char *line_with(const char *text, const char *const *words)
 }
 
 /*
+ * Python: "Exception in thread Thread-1 (work):", then a traceback, whose lines are indented, and what was raised. Where
+ * another exception was raised while that one was handled, it is told behind it. NULL: no traceback follows that line.
+ */
+static const char *raised(const char *line)
+{
+	static const char first[] = "Traceback (most recent call last):\n";
+	static const char *const more[] = { "\n\nDuring handling of the above exception", "\n\nThe above exception was the direct cause" };
+	const char *p = strchr(line, '\n'), *found = NULL;
+
+	while (p && !strncmp(p + 1, first, sizeof(first) - 1)) {
+		p += sizeof(first) - 1;
+		while (p && p[1] == ' ')
+			p = strchr(p + 1, '\n');
+		found = p && p[1] ? p + 1 : found;
+		p = p ? strchr(p + 1, '\n') : NULL;
+		if (!p || (strncmp(p, more[0], strlen(more[0])) && strncmp(p, more[1], strlen(more[1]))))
+			break;
+		p = strstr(p, first);
+		p = p ? p - 1 : NULL;
+	}
+	return found;
+}
+
+/*
  * Rust: a panic that only says that another thread, or task, has panicked. Its line ends with ':', and the next one has the
  * words.
  */
@@ -475,9 +499,14 @@ void outcome_judge(struct outcome *o, int status, const struct outcome_rules *ru
 	} else if (rules->uncaught && !rules->match && err && (line_with(err, uncaught) || line_with(text, uncaught))) {
 		o->kind = ZUG_OUTCOME_MATCH;
 		line = line_with(err, uncaught);
+		line = line ? line : line_with(text, uncaught);
 		snprintf(o->message, sizeof(o->message), "error output: ");
-		copy_line(o->message + strlen(o->message), sizeof(o->message) - strlen(o->message),
-			  line ? line : line_with(text, uncaught));
+		copy_line(o->message + strlen(o->message), sizeof(o->message) - strlen(o->message), line);
+		next = raised(line);
+		if (next) {
+			strncat(o->message, " ", sizeof(o->message) - strlen(o->message) - 1);
+			copy_line(o->message + strlen(o->message), sizeof(o->message) - strlen(o->message), next);
+		}
 	} else {
 		o->kind = ZUG_OUTCOME_PASS;
 	}
