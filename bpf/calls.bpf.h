@@ -8,6 +8,7 @@
 
 #include "points.bpf.h"
 #include "call_lease.bpf.h"
+#include "distribution.bpf.h"
 
 /* The primitive that was the task's last point waits, or wakes others: that is one operation with it. */
 static __always_inline bool within_primitive(struct task_state *t, __u64 addr)
@@ -191,14 +192,6 @@ static __always_inline __u32 read_stack(struct zug_call *c)
 	return to_end;
 }
 
-static __always_inline __u32 read_path(char *path, __u64 addr)
-{
-	long n = bpf_probe_read_user_str(path, ZUG_CALL_PATH, (void *)addr);
-
-	/* what fills all of it may be longer */
-	return n > 0 && n < ZUG_CALL_PATH ? n : 0;
-}
-
 /* What user space wants to see of the memory of the current task, for the label of its call (struct zug_call). */
 __noinline int call_memory(__s32 nr, const struct call_args *args)
 {
@@ -367,6 +360,7 @@ static __always_inline int enters_call(struct task_struct *p, struct task_state 
 	struct zug_sandbox *s;
 	const __u64 *a = args->a;
 	struct pt_regs *regs;
+	bool begins = false;
 	__u64 ip;
 
 	if (sets_handler(nr, a[1]))
@@ -421,7 +415,8 @@ static __always_inline int enters_call(struct task_struct *p, struct task_state 
 		return 0;
 	}
 	if (s->quiet && t->id == s->holder) {
-		if (begins_with(s, nr))
+		begins = begins_with(s, nr);
+		if (begins)
 			s->quiet = 0;
 		else if (s->setup.tell_output && writes_text(nr)) {
 			tell_call(p, t, ZUG_EV_OUTPUT, args);
@@ -477,6 +472,8 @@ static __always_inline int enters_call(struct task_struct *p, struct task_state 
 	if (primitive_of(t)->reads && inside_primitive(p, t, ip, BPF_CORE_READ(regs, sp)))
 		return 0;
 	if (quiet_pass(s))
+		return 0;
+	if (s->setup.syscall_points & ZUG_SYS_NOT_INSTALLED && !begins && asks_distribution(nr, args))
 		return 0;
 	return call_point(s, p, t, args);
 }

@@ -5,6 +5,7 @@
 
 #define NR_read			0
 #define NR_write		1
+#define NR_close		3
 #define NR_stat			4
 #define NR_fstat		5
 #define NR_lstat		6

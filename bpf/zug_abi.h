@@ -487,6 +487,8 @@ static inline __u32 zug_file_place(__u64 number, __u32 dev)
 #define ZUG_SYS_ALLOC	(1u << 5)	/* fork and mmap: points only where they may fail (--faults enomem) */
 #define ZUG_SYS_WAIT	(1u << 6)	/* waits: points only where they may be interrupted (--faults eintr) */
 #define ZUG_SYS_POLL	(1u << 7)	/* poll, select and epoll_wait */
+/* no class: calls that only read what the distribution has installed are no points (distribution.bpf.h) */
+#define ZUG_SYS_NOT_INSTALLED	(1u << 8)
 
 #define ZUG_TIME_SPEC	0	/* pointer to a timespec, NULL is for ever */
 #define ZUG_TIME_MS	1	/* milliseconds, negative is for ever */

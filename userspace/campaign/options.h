@@ -57,6 +57,7 @@ struct options_points {
 	char **from_calls;	/* or makes one of these system calls */
 	bool from_start;	/* at the first step, also of a runtime that is known */
 	bool fields;		/* accesses of fields are points, where an interpreter can tell of them */
+	bool not_installed;	/* calls that only read what the distribution has installed are no points (ZUG_SYS_NOT_INSTALLED) */
 	const char *runtime;	/* the search begins where that runtime (runtimes.h) begins with the program; NULL: not there */
 };
 

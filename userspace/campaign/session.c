@@ -240,6 +240,22 @@ static void say_setuid(struct session *s)
 			    rights_user() ? "" : "; --user root executes it as root");
 }
 
+/*
+ * No task of a test writes what the distribution has installed; unless the test works there itself. A call that reads it may
+ * be one that is to fail.
+ */
+static bool leaves_installed(const struct campaign_options *o)
+{
+	static const char *const folders[] = { "/usr/", "/bin/", "/sbin/", "/lib/", "/lib64/" };
+
+	if (o->replay.probed)
+		return o->points.not_installed;
+	for (size_t i = 0; o->command.cwd && i < sizeof(folders) / sizeof(folders[0]); i++)
+		if (!strncmp(o->command.cwd, folders[i], strlen(folders[i])))
+			return false;
+	return !o->machine.sandbox && !o->inputs.faults;
+}
+
 int session_prepare(struct session *s, const struct campaign_options *o,
 		    const struct campaign_observer *observer, const volatile sig_atomic_t *stop,
 		    char *err, size_t errlen)
@@ -265,6 +281,7 @@ int session_prepare(struct session *s, const struct campaign_options *o,
 		snprintf(err, errlen, "out of memory");
 		return -ENOMEM;
 	}
+	s->o.points.not_installed = leaves_installed(&s->o);
 	say_setuid(s);
 	ret = find_shares(s, err, errlen);
 	if (ret)
@@ -319,7 +336,7 @@ static int open_sandbox(struct session *s, char *err, size_t errlen)
 		.stop = s->stop,
 		.setup_ns = o->failure.timeout_ns,
 		.spin_ns = o->failure.spin_ns,
-		.syscall_points = o->points.syscalls,
+		.syscall_points = o->points.syscalls | (o->points.not_installed ? ZUG_SYS_NOT_INSTALLED : 0),
 		.quiet = session_begins_late(o),
 		.tell_output = o->points.from_output,
 		.virtual_time = !o->inputs.real_time,

@@ -111,6 +111,20 @@ if begin "files of the C library"; then
 	end
 fi
 
+# What the distribution has installed is not written by a test. Some paths only look as if they led there.
+if begin "files of the distribution"; then
+	echo 1 >here
+	trace_of -- sh -c 'cat /usr/lib/os-release /usr/share/../lib/os-release here /usr/lib/../../etc/hostname /usr/local/none; true'
+	nr_steps 0 '"object":"[^"]*/lib/os-release'
+	nr_steps 1 '"op":"open","object":"/etc/hostname'
+	nr_steps 2 '"op":"read","object":"[^"]*/here'
+	nr_steps 1 '"op":"open","object":"[^"]*/none'
+	# that call may be one that is to fail
+	trace_of --faults enospc -- cat /usr/lib/os-release
+	nr_steps 2 '"op":"read","object":"[^"]*/lib/os-release'
+	end
+fi
+
 if begin "a call that leaves a signal as it is"; then
 	trace_of -- "$points/own-locks"
 	nr_steps 0 '"op":"sigaction"'
