@@ -16,6 +16,8 @@
 #define WINDOW 2048
 /* So often is it asked in one execution who calls a method of the language's data. */
 #define ASKED_MOST 3
+/* Looks of Python's interpreter in a function of the library that the program calls, in an execution. */
+#define BEGINS_MOST 200
 /* So many frames say it. */
 #define ASKED_FRAMES 12
 
@@ -273,6 +275,23 @@ static bool accesses_for_program(struct kworld *k, const struct zug_event *e, co
 	return own;
 }
 
+/*
+ * Python's library begins a function: if the program calls it, that is a place of the program's, between what comes before the
+ * call and what the library does. Another call of the function may be the library's own. *final: this is said of the function
+ * from now on.
+ */
+static bool begins_for_program(struct kworld *k, const struct probe_module *m, uint64_t bias, const struct world_task *t,
+			       uint64_t tls, const struct zug_event *e, const struct trace_frame *frames, int nr, bool *final)
+{
+	uint32_t *times;
+
+	if (nr < 2 || symbols_own_frame(frames, nr) != 1 || symbols_begins_thread(frames, nr))
+		return false;
+	times = id_map_add(&k->callers.undecided, e->arg[0] ^ (uint64_t)e->mm << 48, 0, NULL);
+	*final = !times || ++*times >= BEGINS_MOST;
+	return !*final && symbols_interpreted_begins(k->o.symbols, m->file, bias, t->pid, tls);
+}
+
 bool kworld_executes_own(struct kworld *k, const struct world_task *t, const struct zug_event *e)
 {
 	const struct probe_site *s = probes_site(k->o.probes, e->site);
@@ -297,6 +316,8 @@ bool kworld_executes_own(struct kworld *k, const struct world_task *t, const str
 		nr = symbols_interpreted_by(k->o.symbols, m->file, bias, t->pid, regs[17], frames, ASKED_FRAMES);
 		own = accesses_for_program(k, e, frames, nr, &final);
 	}
+	if (!own && !s->fields)
+		own = begins_for_program(k, m, bias, t, regs[17], e, frames, nr, &final);
 	if (own && probes_has_scope(k->o.probes)) {
 		here = probes_judge(k->o.probes, s->module, s->offset);
 		interpreted = probes_judge_interpreted(k->o.probes, frames, nr);

@@ -369,6 +369,13 @@ int symbols_interpreted_by(struct symbols *s, struct symfile *f, uint64_t bias, 
 	return nr;
 }
 
+bool symbols_interpreted_begins(struct symbols *s, struct symfile *f, uint64_t bias, int tid, uint64_t tls)
+{
+	struct interpreted_frame innermost = { 0 };
+
+	return interpreted_by(f, &s->strings, tid, bias, tls, &innermost, 1) == 1 && innermost.begins;
+}
+
 bool symbols_begins_thread(const struct trace_frame *frames, int nr)
 {
 	return sym_python_begins_thread(frames, nr) || sym_java_begins_thread(frames, nr);

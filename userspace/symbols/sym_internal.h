@@ -101,6 +101,7 @@ struct symfile_java {
 /* A function of an interpreted language. */
 struct interpreted_frame {
 	struct trace_frame frame;
+	bool begins;	/* Python: it executes nothing of it yet but what is on the line that the function begins with */
 	bool entry;	/* code of another language called the interpreter for it: behind it begins the stack of another call */
 };
 

@@ -535,7 +535,7 @@ static bool read_frame(const struct python *p, uint64_t addr, struct frame_words
 	return f->owner <= OWNED_BY_C;
 }
 
-static bool tell_frame(const struct python *p, const struct frame_words *f, struct trace_frame *frame)
+static bool tell_frame(const struct python *p, const struct frame_words *f, struct interpreted_frame *to)
 {
 	const struct python_code *c = code_at(p, f->code);
 	int line;
@@ -543,7 +543,8 @@ static bool tell_frame(const struct python *p, const struct frame_words *f, stru
 	if (!c || !c->function || !c->file)
 		return false;
 	line = line_of(p, c, f->code, f->instruction);
-	*frame = (struct trace_frame){ .function = c->function, .file = c->file, .line = line > 0 ? line : 0 };
+	to->frame = (struct trace_frame){ .function = c->function, .file = c->file, .line = line > 0 ? line : 0 };
+	to->begins = line > 0 && line == c->links.first_line;
 	return true;
 }
 
@@ -589,7 +590,7 @@ int sym_python_frames(struct symfile *f, struct sym_string **strings, int pid, u
 				frames[nr - 1].entry = true;
 			continue;
 		}
-		if (!tell_frame(&p, &words, &frames[nr].frame))
+		if (!tell_frame(&p, &words, &frames[nr]))
 			break;
 		frames[nr++].entry = p.l.frame_entry != INCOMPLETE && words.entry;
 	}

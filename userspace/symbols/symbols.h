@@ -220,6 +220,8 @@ int symbols_interpreted(struct symbols *s, int tid, uint64_t tls, struct trace_f
 /* The same where it is known which file of the task's process that interpreter is, and where its code lies. Fast. */
 int symbols_interpreted_by(struct symbols *s, struct symfile *f, uint64_t bias, int tid, uint64_t tls,
 			   struct trace_frame *frames, int max);
+/* Of Python: the innermost function of these begins. */
+bool symbols_interpreted_begins(struct symbols *s, struct symfile *f, uint64_t bias, int tid, uint64_t tls);
 /*
  * By these frames the language's library starts a thread, waits for its end, or goes through its begin or end: what the program
  * does there is start() and join(), and which of its operations come first depends on others than these. (Python's threading.py,

@@ -48,7 +48,7 @@ elif begin "a race in Python is found, and told by its lines"; then
 	account
 	for ask in always unknown; do
 		simplest=--no-minimize
-		[ $ask = always ] || simplest='--minimize-time 8s'
+		[ $ask = always ] || simplest='--minimize-time 6s'
 		# shellcheck disable=SC2086
 		zug 60 run -q --seed 1 --from-output '^ready' --executions 30 $simplest --ask $ask -o $ask -- $python account.py
 		want_status 1
@@ -68,7 +68,7 @@ fi
 
 if [ "$known" = True ] && begin "no such race where one step does it"; then
 	account
-	zug 60 run -q --seed 1 --from-output '^ready' --executions 12 -o traces -- $python account.py fixed
+	zug 60 run -q --seed 1 --from-output '^ready' --executions 8 -o traces -- $python account.py fixed
 	want_status 0
 	! grep -q 'steps of an execution are the start of' "$dir/out" || note "an option for a late begin is told: $(said)"
 	# the interpreter imports localtime() and others, which the program does not call
@@ -85,11 +85,11 @@ if [ "$known" = True ] && begin "without options a search begins at the first ta
 	# env is left out, and the search begins in what it executes
 	echo '#!/usr/bin/env python3' | cat - account.py >by-env
 	chmod +x account by-env
-	zug 60 check -q -n 2 --from-start -- $python account.py fixed
-	steps=$(sed -n 's/.* all the same: \([0-9]*\) steps.*/\1/p' "$dir/out")
+	zug 60 run -q --executions 1 --from-start -o traces -- $python account.py fixed
+	steps=$(sed -n 's/^nothing found in 1 execution (.* \([0-9]*\) steps.*/\1/p' "$dir/out")
 	for command in "$python account.py fixed" './account fixed' './by-env fixed'; do
-		PATH=/usr/bin:/bin zug 60 check -q -n 2 -- $command
-		fewer=$(sed -n 's/.* all the same: \([0-9]*\) steps.*/\1/p' "$dir/out")
+		PATH=/usr/bin:/bin zug 60 run -q --executions 1 -o traces -- $command
+		fewer=$(sed -n 's/^nothing found in 1 execution (.* \([0-9]*\) steps.*/\1/p' "$dir/out")
 		[ "${fewer:-0}" -gt 50 ] && [ "$fewer" -lt $((${steps:-0} / 3)) ] || note "$command: $steps steps with its start, $fewer without"
 	done
 	# a program that makes none is one schedule
@@ -106,17 +106,17 @@ fi
 # the points of this one are those of a Lock of 3.11
 if [ "$($python -c 'import sys; print(sys.version_info[1])' 2>/dev/null)" = 11 ] && begin "points only in a class of Python"; then
 	account
-	zug 60 run -q --from-output '^ready' --only 'Account.[gs]et' --executions 30 --minimize-time 8s -o traces -- $python account.py
+	zug 60 run -q --from-output '^ready' --only 'Account.[gs]et' --executions 30 --minimize-time 4s -o traces -- $python account.py
 	want_status 1
 	want_out ' is stopped (before .* |at )Account\.[gs]et account\.py:[0-9]+$'
-	zug 60 replay -q -n 2 traces/*.1.trace
+	zug 60 replay -q -n 1 traces/*.1.trace
 	want_status 1
-	want_out 'replayed 2 of 2 times exactly'
-	zug 60 run --from-output '^ready' --only 'Account.nothing' --executions 2 -o traces -- $python account.py
+	want_out 'replayed 1 of 1 times exactly'
+	zug 60 run --from-output '^ready' --only 'Account.nothing' --executions 1 -o traces -- $python account.py
 	want_status 0
 	want_out '^--only Account\.nothing: no function that was executed at a point has that name or source file$'
 	# so is a point of the interpreter, in its own function
-	zug 60 run --from-output '^ready' --points none --point PyThread_acquire_lock_timed --only threading.py --executions 2 \
+	zug 60 run --from-output '^ready' --points none --point PyThread_acquire_lock_timed --only threading.py --executions 1 \
 		-o traces -- $python account.py
 	want_status 0
 	! grep -q '^--only' "$dir/out" || note "nobody asked what is executed at that point: $(said)"
@@ -156,7 +156,37 @@ if [ "$known" = True ] && begin "threads of Python are switched between two oper
 	zug 60 replay -q -n 2 traces/*.1.trace
 	want_status 1
 	want_out 'replayed 2 of 2 times exactly'
-	zug 60 run -q --executions 12 -o traces -- $python withdraw.py fixed
+	zug 60 run -q --executions 8 -o traces -- $python withdraw.py fixed
+	want_status 0
+	end
+fi
+
+# The exit status is 0, and no lock, file or wait is between the look and what it was for: a call of the library is.
+if [ "$($python -c 'import sys; print(sys.version_info[1])' 2>/dev/null)" = 11 ] &&
+   begin "a thread that an exception ends, by a switch where the program calls the library"; then
+	cat >uncaught.py <<-'end'
+		import sys, threading
+		users = ["a"]
+		def remove():
+		    if users:
+		        try:
+		            threading.current_thread()
+		            users.pop()
+		        except IndexError:
+		            if "fixed" not in sys.argv:
+		                raise
+		threads = [threading.Thread(target=remove) for _ in range(2)]
+		for t in threads:
+		    t.start()
+		for t in threads:
+		    t.join()
+	end
+	zug 60 run -q --seed 1 --executions 60 --minimize-time 2s -o traces -- $python uncaught.py
+	want_status 1
+	want_out '^match: error output: Exception in thread Thread-[12] \(remove\): IndexError: pop from empty list$'
+	want_out ' (goes on|is stopped) at remove uncaught\.py:6$'
+	! grep -qE ' at .* threading\.py:[0-9]+' "$dir/out" || note "a place in the library: $(grep -m 1 ' at .* threading' "$dir/out")"
+	zug 60 run -q --executions 8 -o traces -- $python uncaught.py fixed
 	want_status 0
 	end
 fi
