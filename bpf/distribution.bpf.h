@@ -3,7 +3,8 @@
  * distribution.bpf.h - calls that only read what the distribution has installed: no task of a test writes there
  *
  * Programs look for their libraries, headers, modules and locales there, thousands of times in a test that starts many. These
- * lie below /usr, but for /usr/local and /usr/src, and below /bin, /sbin, /lib and /lib64.
+ * lie below /usr, but for /usr/local and /usr/src, and below /bin, /sbin, /lib and /lib64. Where the machine's files are also
+ * mounted elsewhere, as in some containers and virtual machines, programs that follow links name /usr by its path there.
  */
 #ifndef ZUG_DISTRIBUTION_BPF_H
 #define ZUG_DISTRIBUTION_BPF_H
@@ -77,12 +78,30 @@ static __always_inline bool walk_on(struct path_walk *w, __u8 ch)
 	return w->deep > 2 || of_distribution(w->top, w->deep == 2 ? part : 0);
 }
 
+/* How long the other path of /usr is, if the path begins with it; else 0. */
+static __always_inline __u32 other_path(const struct zug_call *c)
+{
+	__u32 i;
+
+	if (!installed.other[0])
+		return 0;
+	bpf_for(i, 0, ZUG_INSTALLED_PATH) {
+		char ch = installed.other[i & (ZUG_INSTALLED_PATH - 1)];
+
+		if (!ch)
+			return c->path[0][i & (ZUG_CALL_PATH - 1)] == '/' ? i : 0;
+		if (ch != c->path[0][i & (ZUG_CALL_PATH - 1)])
+			return 0;
+	}
+	return 0;
+}
+
 /* A path that begins at the root, and does not lead out of such a folder. len: with the 0 at its end. */
 static __noinline bool leads_to_distribution(__u32 slot, __u32 len)
 {
 	const struct zug_call *c;
 	struct path_walk *w;
-	__u32 i;
+	__u32 i, from;
 
 	if (slot >= ZUG_MAX_SANDBOXES)
 		return false;
@@ -90,9 +109,12 @@ static __noinline bool leads_to_distribution(__u32 slot, __u32 len)
 	w = &path_walks[slot];
 	if (len < 2 || len > ZUG_CALL_PATH || c->path[0][0] != '/')
 		return false;
-	w->part = w->top = 0;
-	w->chars = w->deep = 0;
-	bpf_for(i, 1, len) {
+	w->part = 0;
+	w->chars = 0;
+	from = other_path(c);
+	w->top = from ? USR : 0;
+	w->deep = from ? 1 : 0;
+	bpf_for(i, from ? from : 1, len) {
 		if (!walk_on(w, c->path[0][i & (ZUG_CALL_PATH - 1)]))
 			return false;
 	}
@@ -115,6 +137,9 @@ static __noinline bool file_of_distribution(struct file *f, __u32 slot)
 		struct mount *m = (void *)v - bpf_core_field_offset(struct mount, mnt), *up;
 		char name[8] = {};
 
+		if (installed.ino && BPF_CORE_READ(d, d_inode, i_ino) == installed.ino &&
+		    BPF_CORE_READ(d, d_inode, i_sb, s_dev) == installed.dev)
+			return of_distribution(USR, w->top);
 		if (d == BPF_CORE_READ(v, mnt_root)) {
 			up = BPF_CORE_READ(m, mnt_parent);
 			if (!up || up == m)

@@ -39,6 +39,7 @@ struct zug_lease leases[ZUG_MAX_SANDBOXES];
 struct zug_call call_memories[ZUG_MAX_SANDBOXES];
 struct zug_path call_paths[ZUG_MAX_SANDBOXES];
 struct zug_known_file known_files[ZUG_MAX_SANDBOXES][ZUG_KNOWN_FILES];
+struct zug_installed installed;
 __u32 paths_ahead[ZUG_MAX_SANDBOXES];	/* the holder has passed calls with paths since it got the turn */
 volatile __u32 sleeps[ZUG_MAX_SANDBOXES];	/* who reads the events of the sandbox waits in epoll: wake it up */
 volatile __u32 nr_slots;	/* only sandboxes below that are in use */

@@ -13,7 +13,7 @@
 #endif
 #include "zug_note.h"
 
-#define ZUG_ABI_VERSION		34
+#define ZUG_ABI_VERSION		35
 #define ZUG_MAX_SANDBOXES	256	/* a power of two */
 #define ZUG_MAX_TASKS		32768	/* of all sandboxes together */
 /* The kernel's watchdog looks every 15 s, and strikes when a task has waited for 30 s. */
@@ -468,6 +468,15 @@ static inline __u32 zug_file_place(__u64 number, __u32 dev)
 	return (__u32)(number ^ number >> 8 ^ dev) & (ZUG_KNOWN_FILES - 1);
 }
 
+/* Where the distribution lies: the folder /usr, and another path by which programs may come to it; "": there is none. */
+#define ZUG_INSTALLED_PATH	64
+struct zug_installed {
+	__u64 ino;		/* of /usr; 0: not known */
+	__u32 dev;
+	char other[ZUG_INSTALLED_PATH];
+	__u32 pad;
+};
+
 /* Parts of an environment that a task has used in a way that may have changed them. What is not here, kernel and user
  * space find out by looking (ZUG_CMD_ENVIRONMENT). */
 #define ZUG_ENV_NET	(1u << 0)
@@ -820,6 +829,7 @@ _Static_assert(sizeof(struct zug_peer) == 80, "zug_peer");
 _Static_assert(sizeof(struct zug_plan) == 21384, "zug_plan");
 _Static_assert(sizeof(struct zug_lease) == 25792, "zug_lease");
 _Static_assert(sizeof(struct zug_known_file) == 24, "zug_known_file");
+_Static_assert(sizeof(struct zug_installed) == 80, "zug_installed");
 _Static_assert(sizeof(struct zug_step_key) == 16, "zug_step_key");
 _Static_assert(sizeof(struct zug_syscall) == 18, "zug_syscall");
 _Static_assert(sizeof(struct zug_insn) == 24, "zug_insn");

@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include "lib/base/mounts.h"
 
 /* The device of a line of mountinfo, if that is a FUSE file system; else 0. */
@@ -44,6 +46,30 @@ static bool has(const char *path, uint64_t device, const char *own)
 bool mounts_fuse_of(const char *list, const char *own)
 {
 	return has(list, 0, own);
+}
+
+void mounts_other_path(const char *list, const char *folder, char *path, size_t len)
+{
+	FILE *f = fopen(list, "re");
+	char *line = NULL, root[4096], at[4096], other[8192];
+	struct stat st, same;
+	size_t room = 0;
+
+	path[0] = 0;
+	while (f && !path[0] && !stat(folder, &st) && getline(&line, &room, f) > 0) {
+		unsigned int major, minor;
+
+		if (sscanf(line, "%*u %*u %u:%u %4095s %4095s", &major, &minor, root, at) != 4 || strcmp(root, "/") || !at[1] ||
+		    makedev(major, minor) != st.st_dev)
+			continue;
+		snprintf(other, sizeof(other), "%s%s", at, folder);
+		if (strlen(other) < len && strcmp(other, folder) && !stat(other, &same) && same.st_ino == st.st_ino &&
+		    same.st_dev == st.st_dev)
+			strcpy(path, other);
+	}
+	free(line);
+	if (f)
+		fclose(f);
 }
 
 bool mounts_own_fuse(pid_t pid)

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <cmocka.h>
@@ -67,6 +69,33 @@ static void test_file_systems_of_its_own(void **state)
 	assert_true(mounts_fuse_of(put_list(copy, more), path));
 	assert_false(mounts_fuse_of("/proc/none", path));
 	assert_false(mounts_own_fuse(getpid()));
+}
+
+/* The root is another path of everything here: only a mount of the whole file system, that is the folder's, leads there. */
+static void test_other_path(void **state)
+{
+	static const struct {
+		bool same_device;
+		const char *root, *at, *path;
+	} cases[] = {
+		{ true, "/", "/proc/self/root", "/proc/self/root/usr" }, { false, "/", "/proc/self/root", "" },
+		{ true, "/home", "/proc/self/root", "" }, { true, "/", "/", "" }, { true, "/", "/proc/self/fd", "" },
+	};
+	char list[40], text[200], path[64];
+	struct stat st;
+
+	assert_int_equal(stat("/usr", &st), 0);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		snprintf(text, sizeof(text), "36 35 %u:%u %s %s rw master:1 - ext4 /dev/sda1 rw\n", major(st.st_dev),
+			 minor(st.st_dev) + !cases[i].same_device, cases[i].root, cases[i].at);
+		mounts_other_path(put_list(list, text), "/usr", path, sizeof(path));
+		assert_string_equal(path, cases[i].path);
+	}
+	mounts_other_path("/proc/none", "/usr", path, sizeof(path));
+	assert_string_equal(path, "");
+	snprintf(text, sizeof(text), "36 35 %u:%u / /proc/self/root rw - ext4 /dev/sda1 rw\n", major(st.st_dev), minor(st.st_dev));
+	mounts_other_path(put_list(list, text), "/usr", path, strlen("/proc/self/root/usr"));
+	assert_string_equal(path, "");
 }
 
 static void test_array_grows(void **state)
@@ -198,6 +227,7 @@ int main(void)
 		cmocka_unit_test(test_id_map),
 		cmocka_unit_test(test_remote),
 		cmocka_unit_test(test_file_systems_of_its_own),
+		cmocka_unit_test(test_other_path),
 		cmocka_unit_test(test_clock_goes_on),
 	};
 

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -23,6 +24,7 @@
 #include "lib/base/array.h"
 #include "lib/base/clock.h"
 #include "lib/base/descriptors.h"
+#include "lib/base/mounts.h"
 #include "lib/base/rights.h"
 #include "zug.skel.h"
 
@@ -149,6 +151,18 @@ static void close_rings(struct kernel *k)
 
 /* ---- opening and closing ---- */
 
+/* Where the distribution lies, for calls that only read there. */
+static void note_installed(struct kernel *k)
+{
+	struct stat st;
+
+	if (stat("/usr", &st))
+		return;
+	k->bss->installed.ino = st.st_ino;
+	k->bss->installed.dev = kernel_dev(st.st_dev);
+	mounts_other_path("/proc/self/mountinfo", "/usr", k->bss->installed.other, sizeof(k->bss->installed.other));
+}
+
 int kernel_open(struct kernel **out, char *err, size_t errlen)
 {
 	struct rlimit inf = { RLIM_INFINITY, RLIM_INFINITY };
@@ -172,6 +186,7 @@ int kernel_open(struct kernel **out, char *err, size_t errlen)
 	if (ret)
 		goto fail;
 	k->bss = programs_variables(k->programs);
+	note_installed(k);
 	kernel_begin_search(k, 0);
 	k->ctl_fd = programs_fd(k->programs, "zug_ctl");
 	k->epoll = epoll_create1(EPOLL_CLOEXEC);
