@@ -27,6 +27,8 @@ struct kernel_side {
 	int way;			/* so far it has come */
 	bool there;
 	int bad_stop;			/* it stops before another point first */
+	unsigned int nr_touched;
+	uint64_t touched;
 	unsigned int nr_forks, nr_gone;
 };
 

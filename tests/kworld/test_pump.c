@@ -348,12 +348,15 @@ static void test_prefix(void)
 	side_put(ZUG_EV_YIELD, 1, ZUG_EF_ASK);
 	tap_ok(side_next_is(k, WORLD_POINT, 0, true), "  from where it stands");
 	side.nr_commands = 0;
+	kworld_unread(k, &k->w.tasks[0], 0x5040);
+	kworld_unread(k, &k->w.tasks[0], 0x5068);
 	kworld_fork(&k->w);
+	tap_ok(side.nr_touched == 1 && side.touched == 0x5040, "  a page in which a lock could not be read is there in the next ones");
 	k->w.ops->start(&k->w, true, side.err, sizeof(side.err));
 	tap_ok(begins(k) && side_nothing_next(k) && side.nr_gone == 2 && !side.nr_commands,
 	       "the next copy does the same");
 	k->w.ops->start(&k->w, false, side.err, sizeof(side.err));
-	tap_ok(side.nr_forks == 2 && !kworld_used_template(&k->w), "without a copy the program is started");
+	tap_ok(side.nr_touched == 1 && side.nr_forks == 2 && !kworld_used_template(&k->w), "without a copy the program is started");
 
 	side.way = 0;
 	side.bad_stop = 1;

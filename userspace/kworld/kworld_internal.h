@@ -242,6 +242,8 @@ struct kworld_run {
 	struct spent spent;	/* what the kernel side does not know */
 };
 
+#define UNREAD_LOCKS 64
+
 /* How an execution from a template begins (kworld_prefix.c). */
 struct prefix {
 	struct zug_event *list;		/* of the execution in which the template was made */
@@ -252,6 +254,9 @@ struct prefix {
 	bool used;			/* this execution was forked */
 	bool feeding;			/* it stands still until the whole list has taken effect */
 	uint32_t lease;			/* points that it may pass when it goes on */
+	/* Locks that the kernel side could not read when a task of the first process came to them: their pages were not there. */
+	uint64_t unread[UNREAD_LOCKS];
+	uint32_t nr_unread, nr_touched;	/* the first ones of them are there in this template */
 };
 
 struct kworld {
@@ -314,6 +319,8 @@ int kworld_pump_for(struct kworld *k, int64_t timeout_us);
 /* The only task gets the turn, as it would without a choice. */
 void kworld_answer_alone(struct kworld *k);
 
+/* A task has come to a lock there, whose memory could not be read at once. */
+void kworld_unread(struct kworld *k, const struct world_task *t, uint64_t addr);
 /* An event has come: it is kept, if a template is being made. */
 void kworld_prefix_note(struct kworld *k, const struct zug_event *e);
 /* Takes the first process that kworld_fork() has made. false: there is none, the execution is to be started by exec. */

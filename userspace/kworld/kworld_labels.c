@@ -652,6 +652,8 @@ void kworld_label_point(struct kworld *k, struct world_task *t, struct ktask *kt
 		kt->mutex = e->arg[(s->obj2_arg - 1) & 3];
 	if (kt->have_words && (e->flags & (ZUG_EF_ASK | ZUG_EF_LEASED)))
 		lock_memory_put(&k->locks, t->tgid, kt->mutex ? kt->mutex : kt->lock, kt->words);
+	if (!kt->have_words && (kt->mutex || kt->lock))
+		kworld_unread(k, t, kt->mutex ? kt->mutex : kt->lock);
 	kt->libc = symfile_libc(probes_module(k->o.probes, s->module)->file);
 	if (s->obj_arg)
 		l->object = kworld_memory_object(k, t, e, ZUG_EF_OBJECT, kt->lock, s->op);

@@ -115,6 +115,7 @@ static int make_template(struct kworld *k, uint64_t patience_ns, char *err, size
 	if (ret < 0)
 		return ret;
 	k->run.root_pid = ret;
+	k->prefix.nr_touched = 0;
 	k->prefix.recording = true;
 	ret = follow(k, k->run.root_pid, patience_ns, err, errlen);
 	k->prefix.recording = false;
@@ -143,6 +144,33 @@ bool kworld_used_template(const struct world *w)
 	return ((const struct kworld *)w)->prefix.used;
 }
 
+#define PAGE_BYTES 4096
+
+/* One for each page. */
+void kworld_unread(struct kworld *k, const struct world_task *t, uint64_t addr)
+{
+	struct prefix *p = &k->prefix;
+
+	if (!addr || t->process != k->run.root || p->nr_unread == UNREAD_LOCKS)
+		return;
+	for (uint32_t i = 0; i < p->nr_unread; i++)
+		if (p->unread[i] / PAGE_BYTES == addr / PAGE_BYTES)
+			return;
+	p->unread[p->nr_unread++] = addr;
+}
+
+/*
+ * A task stops before a lock that the kernel side cannot read. In each copy that is so at the first lock of a page that the
+ * program had not touched before the template was made; a page that is there in the template is there in its copies.
+ */
+static void touch(struct kworld *k)
+{
+	struct prefix *p = &k->prefix;
+
+	for (; p->nr_touched < p->nr_unread; p->nr_touched++)
+		sandbox_template_touch(k->o.sandbox, p->unread[p->nr_touched], LOCK_WORDS * sizeof(uint32_t));
+}
+
 bool kworld_fork(struct world *w)
 {
 	struct kworld *k = (struct kworld *)w;
@@ -155,6 +183,7 @@ bool kworld_fork(struct world *w)
 	/* what is wrong here is said when the execution is started by exec */
 	if (!sandbox_prepare(s, ignored, sizeof(ignored)) && sandbox_fresh(s)) {
 		sandbox_reset(s);
+		touch(k);
 		pid = sandbox_template_fork(s);
 	}
 	if (pid < 0)

@@ -392,6 +392,17 @@ const char *sandbox_template_spoilt(const struct sandbox *s)
 	return s->template.spoilt;
 }
 
+void sandbox_template_touch(struct sandbox *s, uint64_t addr, size_t len)
+{
+	char first, last;
+
+	if (!s->template.pid || !len)
+		return;
+	/* what is read from outside the kernel puts there */
+	remote_read(s->template.pid, addr, &first, 1);
+	remote_read(s->template.pid, addr + len - 1, &last, 1);
+}
+
 void sandbox_template_drop(struct sandbox *s)
 {
 	struct sandbox_template *t = &s->template;

@@ -38,6 +38,8 @@ int sandbox_template_keep(struct sandbox *s, pid_t prototype, char *err, size_t 
 bool sandbox_template_there(const struct sandbox *s);
 /* Why it was dropped, although it was not asked for; NULL: it was not. */
 const char *sandbox_template_spoilt(const struct sandbox *s);
+/* Has these pages of it there, as far as they are mapped: its copies begin with them. */
+void sandbox_template_touch(struct sandbox *s, uint64_t addr, size_t len);
 /* Ends it. */
 void sandbox_template_drop(struct sandbox *s);
 
