@@ -256,7 +256,7 @@ static __noinline int call_leased(struct zug_sandbox *s, struct task_struct *p, 
 	l = &leases[slot];
 	path = &call_paths[slot];
 	path->len = 0;
-	if (!l->left || !(l->flags & ZUG_LEASE_CALLS))
+	if (!l->left || lease_due(s, l) || !(l->flags & ZUG_LEASE_CALLS))
 		return PLAN_STOPS;
 	switch (d->lease) {
 	case ZUG_CALL_PASSES:

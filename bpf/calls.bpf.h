@@ -313,7 +313,7 @@ static __noinline int call_point(struct zug_sandbox *s, struct task_struct *p, s
 	t->ev.before_addr = t->last_lock;
 	s->nr_points++;
 	reaches_point(s);
-	if (!ring_crowded(t) && !alarm_due(s))
+	if (!ring_crowded(t))
 		says = call_leased(s, p, t, args);
 	if (says == PLAN_PASSES)
 		return 0;

@@ -80,6 +80,12 @@ static __always_inline bool alarm_due(const struct zug_sandbox *s)
 	return s->turn.any_time || clock_due(s);
 }
 
+/* True when that changes which tasks may go on under the lease. */
+static __always_inline bool lease_due(const struct zug_sandbox *s, const struct zug_lease *l)
+{
+	return s->turn.any_time ? s->clock >= l->clock : clock_due(s);
+}
+
 static __always_inline __u64 clock_of(const struct zug_sandbox *s, __s32 id)
 {
 	if (id < 0 || id == CLOCK_PROCESS_CPUTIME_ || id == CLOCK_THREAD_CPUTIME_)

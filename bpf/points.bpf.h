@@ -118,7 +118,7 @@ static __noinline int leased(struct zug_sandbox *s, struct task_state *t, const 
 	if (t->slot >= ZUG_MAX_SANDBOXES)
 		return PLAN_STOPS;
 	l = &leases[t->slot];
-	if (l->left < site->pass.steps || (site->obj_arg && !(t->ev.flags & ZUG_EF_WORDS)))
+	if (l->left < site->pass.steps || lease_due(s, l) || (site->obj_arg && !(t->ev.flags & ZUG_EF_WORDS)))
 		return PLAN_STOPS;
 	may = may_pass(p, t, site);
 	if (!may && !l->plan.kind)
@@ -193,8 +193,8 @@ static __always_inline void stop(struct zug_sandbox *s, struct task_state *t, co
 
 	s->nr_points++;
 	reaches_point(s);
-	stays = always || ring_crowded(t) || alarm_due(s);
-	if (!stays && is_alone(s, t)) {
+	stays = always || ring_crowded(t);
+	if (!stays && !alarm_due(s) && is_alone(s, t)) {
 		pass_alone(s, t, site);
 		return;
 	}

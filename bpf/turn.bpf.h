@@ -219,7 +219,7 @@ static __noinline bool leaves(struct zug_sandbox *s, struct task_state *t)
 	if (t->slot >= ZUG_MAX_SANDBOXES)
 		return false;
 	l = &leases[t->slot];
-	if (!l->left || !l->plan.kind || ring_crowded(t) || alarm_due(s))
+	if (!l->left || !l->plan.kind || ring_crowded(t) || lease_due(s, l))
 		return false;
 	if (t->ev.kind == ZUG_EV_EXIT ? t->ev.flags & ZUG_EF_ROOT || t->ev.ip || !(l->flags & ZUG_LEASE_ENDS) : !waits_plainly(t))
 		return false;
@@ -358,7 +358,8 @@ void BPF_PROG(zug_enqueue, struct task_struct *p, u64 enq_flags)
 	w = state_of(cur);
 	if (w && w->slot == slot && w->id == s->holder)
 		waker = w->id;
-	if (!waker || (slot < ZUG_MAX_SANDBOXES &&
+	/* a wake-up out of a timed wait may have to be looked into (kworld_hold()) */
+	if (!waker || t->flags & TF_TIMED || (slot < ZUG_MAX_SANDBOXES &&
 		       (leases[slot].flags & ZUG_LEASE_WAKE || (leases[slot].plan.kind && !plan_awake(slot, t->id, &t->peer) &&
 								 leases[slot].plan.kind != ZUG_PLAN_STEPS))))
 		lease_ends(t);

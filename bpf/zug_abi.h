@@ -376,6 +376,7 @@ struct zug_lease {
 	__u32 pad;
 	__u64 root_mnt, root_dentry;	/* CALLS: paths from that folder can be looked up when the task has gone on, ... */
 	__u64 cwd_mnt, cwd_dentry;	/* ... and relative ones in that one */
+	__u64 clock;		/* with zug_turn.any_time: no point is passed from then on, as other time-outs may expire */
 	struct {
 		__u64 addr;
 		__u32 word[6];
@@ -827,7 +828,7 @@ _Static_assert(sizeof(struct zug_call) == 88 + 2 * ZUG_CALL_PATH + ZUG_CALL_STAC
 _Static_assert(sizeof(struct zug_path) == sizeof(struct zug_event), "zug_path");
 _Static_assert(sizeof(struct zug_peer) == 80, "zug_peer");
 _Static_assert(sizeof(struct zug_plan) == 21384, "zug_plan");
-_Static_assert(sizeof(struct zug_lease) == 25792, "zug_lease");
+_Static_assert(sizeof(struct zug_lease) == 25800, "zug_lease");
 _Static_assert(sizeof(struct zug_known_file) == 24, "zug_known_file");
 _Static_assert(sizeof(struct zug_installed) == 80, "zug_installed");
 _Static_assert(sizeof(struct zug_step_key) == 16, "zug_step_key");

@@ -82,7 +82,7 @@ static void test_lease(void)
 
 	k->w.tasks[0].tgid = k->w.tasks[1].tgid;
 	before_lock(k, open);
-	k->w.ops->lease(&k->w, 5, SEARCH_UNTIL_WAKE, false, NULL);
+	k->w.ops->lease(&k->w, 5, SEARCH_UNTIL_WAKE, UINT64_MAX, false, NULL);
 	k->w.ops->grant(&k->w, 0);
 	tap_ok(side.lease.left == 5 && side.lease.flags == (ZUG_LEASE_WAKE | ZUG_LEASE_CALLS | ZUG_LEASE_ENDS) &&
 		       side.lease.nr_locks == 1 && side.lease.locks[0].addr == 0x1000 && side.lease.index[zug_lock_slot(0x1000)] == 1 &&
@@ -111,7 +111,7 @@ static void test_lease(void)
 	tap_ok(side_next_is(k, WORLD_POINT, 0, true), "nor is one due");
 	k->kt[1].lock = 0x1000;
 	k->w.tasks[1].tgid++;
-	k->w.ops->lease(&k->w, 5, SEARCH_UNTIL_DONE, false, NULL);
+	k->w.ops->lease(&k->w, 5, SEARCH_UNTIL_DONE, UINT64_MAX, false, NULL);
 	k->w.ops->grant(&k->w, 0);
 	tap_ok(!side.lease.left, "no lease where a lock lies in another process");
 	side_put(ZUG_EV_YIELD, 1, ZUG_EF_ASK);
@@ -123,11 +123,11 @@ static void test_lease(void)
 	k->timed.list[0] = 2;
 	k->timed.nr = k->timed.room = 1;
 	k->w.ends_stop = true;
-	k->w.ops->lease(&k->w, 5, SEARCH_UNTIL_DONE, true, NULL);
+	k->w.ops->lease(&k->w, 5, SEARCH_UNTIL_DONE, 77, true, NULL);
 	k->w.ops->grant(&k->w, 0);
 	k->w.ends_stop = false;
-	tap_ok(side.lease.left == 5 && side.lease.flags == (ZUG_LEASE_WAKE | ZUG_LEASE_KNOWN | ZUG_LEASE_CALLS),
-	       "a timed wait may end too early: its end is to be looked at");
+	tap_ok(side.lease.left == 5 && side.lease.flags == (ZUG_LEASE_KNOWN | ZUG_LEASE_CALLS) && side.lease.clock == 77,
+	       "where a timed wait may end is known: until then nothing changes");
 	side_put(ZUG_EV_POINT, 1, ZUG_EF_LEASED);
 	tap_ok(leased_next(k), "a place");
 	k->kt[0].split.phase = SPLIT_READ;
@@ -150,7 +150,7 @@ static void test_plan(void)
 	struct kworld *k = side_begin();
 	struct world_event ev;
 
-	k->w.ops->lease(&k->w, 1, SEARCH_UNTIL_DONE, true, &steps);
+	k->w.ops->lease(&k->w, 1, SEARCH_UNTIL_DONE, UINT64_MAX, true, &steps);
 	k->w.ops->grant(&k->w, 0);
 	tap_ok(side.lease.left == 3 && side.lease.plan.kind == ZUG_PLAN_STEPS && side.lease.plan.nr_peers == 3 &&
 		       side.lease.plan.holder == 0 && side.lease.plan.nr_runs == 2 &&
@@ -173,7 +173,7 @@ static void test_plan(void)
 	side_put(ZUG_EV_YIELD, 2, ZUG_EF_ASK);
 	tap_ok(side_next_is(k, WORLD_POINT, 1, true), "it stops");
 	k->kt[0].split.phase = SPLIT_WRITE;
-	k->w.ops->lease(&k->w, 0, SEARCH_UNTIL_CHANGE, false, &draws);
+	k->w.ops->lease(&k->w, 0, SEARCH_UNTIL_CHANGE, UINT64_MAX, false, &draws);
 	k->w.ops->grant(&k->w, 1);
 	tap_ok(side.lease.left == 7 && side.lease.plan.kind == ZUG_PLAN_DRAWS && side.lease.plan.nr_peers == 3 &&
 		       side.lease.plan.holder == 1 && side.lease.plan.draws == 77 &&
@@ -184,8 +184,15 @@ static void test_plan(void)
 	       "what user space has to do something for is not handed the turn");
 	side_put(ZUG_EV_YIELD, 2, ZUG_EF_ASK);
 	tap_ok(side_next_is(k, WORLD_POINT, 1, true), "it stops again");
+	k->w.tasks[2].expires = true;
+	k->w.ops->lease(&k->w, 0, SEARCH_UNTIL_CHANGE, UINT64_MAX, false, &draws);
+	k->w.ops->grant(&k->w, 1);
+	tap_ok(side.lease.plan.peers[2].pass.kind == ZUG_PASS_NEVER, "a task whose time-out may be over is enabled, and not handed the turn");
+	k->w.tasks[2].expires = false;
+	side_put(ZUG_EV_YIELD, 2, ZUG_EF_ASK);
+	tap_ok(side_next_is(k, WORLD_POINT, 1, true), "so it does there");
 	k->kt[1].split.phase = SPLIT_READ;
-	k->w.ops->lease(&k->w, 1, SEARCH_UNTIL_DONE, true, &steps);
+	k->w.ops->lease(&k->w, 1, SEARCH_UNTIL_DONE, UINT64_MAX, true, &steps);
 	k->w.ops->grant(&k->w, 1);
 	tap_ok(side_next_is(k, WORLD_POINT, 1, true), "the second half of an instruction that is split");
 	k->w.ops->grant(&k->w, 1);
@@ -195,7 +202,7 @@ static void test_plan(void)
 	tap_ok(side_next_is(k, WORLD_POINT, 1, true), "it stops once more");
 	k->w.tasks[0].tgid = k->w.tasks[1].tgid;
 	before_lock(k, open);
-	k->w.ops->lease(&k->w, 4, SEARCH_UNTIL_CHANGE, false, &draws);
+	k->w.ops->lease(&k->w, 4, SEARCH_UNTIL_CHANGE, UINT64_MAX, false, &draws);
 	k->w.ops->grant(&k->w, 0);
 	tap_ok(side.lease.left == 4 && !side.lease.plan.kind,
 	       "no plan where it is not known what a lock's memory says");
@@ -226,7 +233,7 @@ static void test_plan_rules(void)
 	uint32_t child = spawn_number(&side.spawn, 0, 3);
 	struct world_event ev;
 
-	k->w.ops->lease(&k->w, 1, SEARCH_UNTIL_WAKE, false, &ranks);
+	k->w.ops->lease(&k->w, 1, SEARCH_UNTIL_WAKE, UINT64_MAX, false, &ranks);
 	k->w.ops->grant(&k->w, 0);
 	tap_ok(side.lease.left == 9 && !(side.lease.flags & ZUG_LEASE_WAKE) && p->kind == ZUG_PLAN_RANKS &&
 		       p->choices_end == 8 && p->lowest == 6 && p->draws == 3 && p->changes[0].at == 2 &&
@@ -238,7 +245,7 @@ static void test_plan_rules(void)
 	       "also where a thread comes that an earlier execution had: behind another one that is new");
 	side_put(ZUG_EV_YIELD, 1, ZUG_EF_ASK);
 	tap_ok(side_next_is(k, WORLD_POINT, 0, true), "it stops");
-	k->w.ops->lease(&k->w, 1, SEARCH_UNTIL_DONE, false, &choices);
+	k->w.ops->lease(&k->w, 1, SEARCH_UNTIL_DONE, UINT64_MAX, false, &choices);
 	k->w.ops->grant(&k->w, 0);
 	tap_ok(p->kind == ZUG_PLAN_CHOICES && p->nr_runs == 1 && p->runs[0].peer == 1 && !p->base,
 	       "choices end where a task is chosen that cannot be known there");
@@ -259,18 +266,18 @@ static void test_plan_rules(void)
 	       "and where it ends");
 	side_put(ZUG_EV_YIELD, 1, ZUG_EF_ASK);
 	tap_ok(side_next_is(k, WORLD_POINT, 0, true), "it stops again");
-	k->w.ops->lease(&k->w, 1, SEARCH_UNTIL_DONE, false, &base);
+	k->w.ops->lease(&k->w, 1, SEARCH_UNTIL_DONE, UINT64_MAX, false, &base);
 	k->w.ops->grant(&k->w, 0);
 	tap_ok(p->kind == ZUG_PLAN_CHOICES && !p->nr_runs && p->base,
 	       "and behind all of them the base scheduler chooses");
 	side_put(ZUG_EV_YIELD, 1, ZUG_EF_ASK);
 	tap_ok(side_next_is(k, WORLD_POINT, 0, true), "it stops once more");
-	k->w.ops->lease(&k->w, 1, SEARCH_UNTIL_CHANGE, false, &draws);
+	k->w.ops->lease(&k->w, 1, SEARCH_UNTIL_CHANGE, UINT64_MAX, false, &draws);
 	k->w.ops->grant(&k->w, 0);
 	tap_ok(p->kind == ZUG_PLAN_DRAWS && p->nr_peers && p->peers[p->nr_peers - 1].pid, "a draw is for the tasks that there are");
 	side_put(ZUG_EV_YIELD, 1, ZUG_EF_ASK);
 	tap_ok(side_next_is(k, WORLD_POINT, 0, true), "it stops a fourth time");
-	k->w.ops->lease(&k->w, 1, SEARCH_UNTIL_CHANGE, false, &open);
+	k->w.ops->lease(&k->w, 1, SEARCH_UNTIL_CHANGE, UINT64_MAX, false, &open);
 	k->w.ops->grant(&k->w, 0);
 	tap_ok(p->kind == ZUG_PLAN_DRAWS && !p->peers[p->nr_peers - 1].pid &&
 		       p->peers[p->nr_peers - 1].parent && !p->peers[p->nr_peers - 1].weight,
@@ -297,7 +304,7 @@ static void test_plan_accesses(void)
 	struct world_task *t = &k->w.tasks[0];
 
 	k->w.tasks[2].label = (struct zug_label){ .op = ZUG_OP_JOIN };
-	k->w.ops->lease(&k->w, 0, SEARCH_UNTIL_CHANGE, false, &pending);
+	k->w.ops->lease(&k->w, 0, SEARCH_UNTIL_CHANGE, UINT64_MAX, false, &pending);
 	k->w.ops->grant(&k->w, 0);
 	tap_ok(p->kind == ZUG_PLAN_PENDING && p->base && p->draws == 3 && p->peers[0].weight == 5 &&
 		       p->peers[0].access.how == ZUG_ACCESS_KNOWN && !p->peers[0].access.object[0],
@@ -306,7 +313,7 @@ static void test_plan_accesses(void)
 	       "  a task that sleeps may go on with anything");
 	side_put(ZUG_EV_YIELD, 1, ZUG_EF_ASK);
 	tap_ok(side_next_is(k, WORLD_POINT, 0, true), "it stops");
-	k->w.ops->lease(&k->w, 0, SEARCH_UNTIL_CHANGE, false, &selection);
+	k->w.ops->lease(&k->w, 0, SEARCH_UNTIL_CHANGE, UINT64_MAX, false, &selection);
 	k->w.ops->grant(&k->w, 0);
 	tap_ok(!p->kind, "no selection by an object of which it is not known where it lies");
 	side_put(ZUG_EV_YIELD, 1, ZUG_EF_ASK);
@@ -315,7 +322,7 @@ static void test_plan_accesses(void)
 	t->label.object = selection.rule.object = places_object(k->o.places, t->process, 0, t->pid, &where, -1,
 								ZUG_OP_DATA_READ);
 	k->kt[0].at[0] = where;
-	k->w.ops->lease(&k->w, 0, SEARCH_UNTIL_CHANGE, false, &selection);
+	k->w.ops->lease(&k->w, 0, SEARCH_UNTIL_CHANGE, UINT64_MAX, false, &selection);
 	k->w.ops->grant(&k->w, 0);
 	tap_ok(p->kind == ZUG_PLAN_SELECTION && p->intended == 2 &&
 		       p->object == zug_object_key(t->tgid, 0, 0, 0x7000) &&
@@ -360,7 +367,7 @@ static void test_leased_calls(void)
 
 	/* no process has these tasks' numbers: what passes here was not looked at */
 	side.state.run = 7;
-	k->w.ops->lease(&k->w, 9, SEARCH_UNTIL_WAKE, false, NULL);
+	k->w.ops->lease(&k->w, 9, SEARCH_UNTIL_WAKE, UINT64_MAX, false, NULL);
 	k->w.ops->grant(&k->w, 0);
 	leased_call(SYS_openat, "/no//such/./file");
 	tap_ok(leased_next(k) && k->w.tasks[0].label.op == ZUG_OP_OPEN && k->w.tasks[0].label.object == file,
@@ -409,7 +416,7 @@ static void stands_before_path(struct kworld *k, int nr, const char *path)
 	side.call = (struct zug_call){ .task = 1, .cwd_mnt = 5, .cwd_dentry = 6, .path_len[0] = strlen(path) + 1 };
 	strcpy(side.call.path[0], path);
 	tap_ok(side_next_is(k, WORLD_POINT, 0, true), "a task stands before a system call with the path %s", path);
-	k->w.ops->lease(&k->w, 9, SEARCH_UNTIL_WAKE, false, NULL);
+	k->w.ops->lease(&k->w, 9, SEARCH_UNTIL_WAKE, UINT64_MAX, false, NULL);
 	k->w.ops->grant(&k->w, 0);
 }
 
@@ -446,7 +453,7 @@ static void stands_before_call(struct kworld *k, int nr, uint64_t pipe, const st
 	e->arg[1] = 1;
 	e->obj = (struct zug_where){ .ino = pipe, .mode = S_IFIFO };
 	tap_ok(side_next_is(k, WORLD_POINT, 0, true), "a task stands before a system call");
-	k->w.ops->lease(&k->w, 0, SEARCH_UNTIL_CHANGE, false, plan);
+	k->w.ops->lease(&k->w, 0, SEARCH_UNTIL_CHANGE, UINT64_MAX, false, plan);
 	k->w.ops->grant(&k->w, 0);
 }
 
@@ -496,7 +503,7 @@ static void test_machine(void)
 	       "but no runtime's");
 	tap_ok(!left_out(k, ZUG_OP_WRITE, "/proc/7/comm") && !left_out(k, ZUG_OP_READ, "/srv/proc/numbers"),
 	       "what it writes is, and so are other files");
-	k->w.ops->lease(&k->w, 5, SEARCH_UNTIL_DONE, false, NULL);
+	k->w.ops->lease(&k->w, 5, SEARCH_UNTIL_DONE, UINT64_MAX, false, NULL);
 	k->w.ops->grant(&k->w, 0);
 	tap_ok(!side.lease.left, "there is no lease: what was promised says nothing of the next point then");
 	side_end(k);

@@ -7,13 +7,10 @@
 #include "search/rng.h"
 #include "model_world_internal.h"
 
-/* A time-out may be over, or a timer is to fire. */
+/* Other tasks may go on by their time-outs than when the lease began, or a timer is to fire. */
 static bool alarm_due(const struct mw_state *s)
 {
-	for (uint32_t t = 0; t < MW_TASKS; t++)
-		if (s->task[t].life == BLOCKED && s->task[t].deadline && s->task[t].deadline <= s->clock)
-			return true;
-	return mw_first_deadline(s) <= s->clock;
+	return s->clock >= s->lease_clock;
 }
 
 /* A lease or a plan can go over such an operation, if its lock allows that. */
@@ -87,11 +84,19 @@ bool mw_is_leased(struct model_world *m, uint32_t t)
 
 /* ---- plans: as bpf/plan.bpf.h ---- */
 
+/* Its time-out may be over: it is enabled, but not handed the turn. */
+static bool may_expire(const struct model_world *m, uint32_t t)
+{
+	return m->s->task[t].life == BLOCKED && m->s->task[t].deadline && m->w.tasks[t].expires;
+}
+
 /* A task that waits for nothing. */
 static bool is_enabled(const struct model_world *m, uint32_t t)
 {
 	const struct mw_op *o = &m->p->code[t][m->s->task[t].pc];
 
+	if (may_expire(m, t))
+		return true;
 	if (m->s->task[t].life != READY)
 		return false;
 	if (m->s->task[t].fresh || (o->op != W_LOCK && o->op != W_SPIN_LOCK && o->op != W_SEM_WAIT))
@@ -162,7 +167,13 @@ static uint32_t ranked_step(struct model_world *m, const bool *on)
 /* The operation of task i, where task t has come to a point, and the others stand. */
 static struct zug_label label_next(struct model_world *m, uint32_t t, uint32_t i)
 {
-	return i == t && m->s->task[t].life == READY ? mw_label_of(m, t) : m->s->task[i].shown.label;
+	struct zug_label l = i == t && m->s->task[t].life == READY ? mw_label_of(m, t) : m->s->task[i].shown.label;
+
+	if (may_expire(m, i)) {
+		l.op = ZUG_OP_EXPIRE;
+		l.flags |= zug_op_flags(ZUG_OP_EXPIRE);
+	}
+	return l;
 }
 
 static struct access access_next(struct model_world *m, uint32_t t, uint32_t i)
@@ -384,6 +395,12 @@ static uint32_t selected_step(struct model_world *m, uint32_t t, const bool *on,
 	return plan->weights[i].task;
 }
 
+/* It goes on behind its wait, and looks only then whether it has to wait again. */
+static bool is_woken(const struct model_world *m, uint32_t t)
+{
+	return m->s->task[t].life == READY && m->s->task[t].shown.label.op == ZUG_OP_RESUME;
+}
+
 uint32_t mw_planned_step(struct model_world *m, uint32_t t)
 {
 	struct mw_state *s = m->s;
@@ -395,7 +412,7 @@ uint32_t mw_planned_step(struct model_world *m, uint32_t t)
 		return next == WORLD_NO_TASK && s->plan.rule.base ? t : next;
 	}
 	for (uint32_t i = 0; i < MW_TASKS; i++) {
-		on[i] = is_enabled(m, i);
+		on[i] = is_enabled(m, i) || (i != t && is_woken(m, i));
 		nr += on[i];
 		only = on[i] ? i : only;
 	}
@@ -421,7 +438,7 @@ uint32_t mw_follow_plan(struct model_world *m, uint32_t t)
 	    (s->task[t].life != READY || is_plain(m, op_of(m, t))))
 		to = mw_planned_step(m, t);
 	if (to != WORLD_NO_TASK && to != t &&
-	    (!is_enabled(m, to) || !(s->task[to].fresh || (is_plain(m, op_of(m, to)) && may_pass(m, to)))))
+	    (s->task[to].life != READY || !is_enabled(m, to) || !(s->task[to].fresh || (is_plain(m, op_of(m, to)) && may_pass(m, to)))))
 		to = WORLD_NO_TASK;
 	if (to == t && !may_pass(m, t))
 		to = WORLD_NO_TASK;

@@ -221,6 +221,8 @@ void mw_wake(struct model_world *m, uint32_t t, uint32_t waker)
 
 	task->life = READY;
 	m->s->woken = true;
+	if (task->deadline)
+		m->s->lease = 0;
 	task->deadline = task->shown.deadline = 0;
 	if (m->p->nr_started) {
 		*l = mw_label_of(m, t);
@@ -562,6 +564,7 @@ static int perform(struct model_world *m, uint32_t t)
 		break;
 	case W_TIMER:
 		set_timer(s, o);
+		s->lease = 0;
 		break;
 	case W_CALL:
 		call(task, o);

@@ -165,6 +165,7 @@ static int mw_grant(struct world *w, uint32_t task)
 	m->s->lease = m->s->next_lease;
 	m->s->known = m->s->next_known;
 	m->s->until = m->s->next_until;
+	m->s->lease_clock = m->s->next_lease_clock;
 	m->s->planned = m->s->next_planned;
 	m->s->plan = m->s->next_plan;
 	m->s->run = m->s->choices = 0;
@@ -189,13 +190,15 @@ static int mw_grant(struct world *w, uint32_t task)
 	return 0;
 }
 
-static void mw_lease(struct world *w, uint32_t nr, enum search_until until, bool known, const struct world_plan *plan)
+static void mw_lease(struct world *w, uint32_t nr, enum search_until until, uint64_t clock, bool known,
+		     const struct world_plan *plan)
 {
 	struct mw_state *s = mw(w)->s;
 
 	s->next_known = known;
 	s->next_lease = nr;
 	s->next_until = until;
+	s->next_lease_clock = clock;
 	/* a program of tests/model knows more than its operations show */
 	s->next_planned = plan && !mw(w)->p->nr_started;
 	if (!s->next_planned)
@@ -314,6 +317,8 @@ static int fire(struct model_world *m)
 		if (s->timers[i].deadline == due) {
 			s->timers[i].deadline = UINT64_MAX;
 			mw_post(m, s->timers[i].sem, WORLD_NO_TASK);
+			/* others stand before it */
+			world_changed_all(&m->w);
 			break;
 		}
 	return 0;

@@ -82,6 +82,7 @@ struct mw_state {
 	uint32_t lease, next_lease;	/* points left; of the next grant */
 	bool known, next_known;		/* they are those of a trace */
 	enum search_until until, next_until;
+	uint64_t lease_clock, next_lease_clock;
 	struct mw_memory leased;	/* when it was granted, as far as other tasks go */
 	bool woken;			/* another task, since then */
 	struct world_plan plan, next_plan;

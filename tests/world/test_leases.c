@@ -52,7 +52,8 @@ static void put(struct made *m, uint32_t t, struct mw_op o)
 static void one(struct made *m, uint32_t t, unsigned int what, struct rng *rng)
 {
 	uint8_t a = rng_below(rng, 2), r = rng_below(rng, MW_REGS);
-	int64_t ns = 1000 * (1 + (int64_t)rng_below(rng, 30));
+	/* some may end early only some steps later */
+	int64_t ns = 1000 * (1 + (int64_t)rng_below(rng, 30)) + (a && r == 1 ? (int64_t)EARLY_NS : 0);
 	uint32_t kind = rng_below(rng, 26);
 
 	if (kind < 5 && what & HAS_LOCKS) {
@@ -289,20 +290,22 @@ static bool both(const struct mw_program *p, const struct how *with, const struc
 	return same;
 }
 
-static bool replayed(const struct mw_program *p, const struct run *found, uint64_t most, struct sums *s)
+static bool replayed(const struct mw_program *p, const struct run *found, struct engine_options o, struct sums *s)
 {
-	const struct how with = { .replay = found->t, .o.max_steps = most };
-	const struct how without = { .replay = found->t, .o.max_steps = most, .o.ask_always = true };
+	struct how with = { .replay = found->t, .o = o }, without = with;
 
+	without.o.ask_always = true;
 	return both(p, &with, &without, 1, s, NULL);
 }
 
-static bool around(const struct mw_program *p, const struct run *found, bool nearest, struct sums *s)
+static bool around(const struct mw_program *p, const struct run *found, struct engine_options early, bool nearest, struct sums *s)
 {
 	const struct search_options o = { .fair = 1, .preemptions = -1, .max_steps = 4 * found->x.steps + 1000 };
-	struct how how[2] = { { 0 }, { .o.ask_always = true } };
+	struct how how[2] = { { .o = early }, { .o = early } };
 	struct replay r;
 	bool same;
+
+	how[1].o.ask_always = true;
 
 	if (replay_init(&r, found->t))
 		abort();
@@ -339,14 +342,20 @@ static struct search *bounded_search(const char *strategy, uint64_t seed)
 static bool under(const struct made *m, const char *strategy, uint64_t seed, struct sums *s, struct sums *replays,
 		  struct sums *trials)
 {
-	struct how with = { .search = bounded_search(strategy, seed) };
-	struct how without = { .search = bounded_search(strategy, seed), .o.ask_always = true };
+	/* in two of three, time-outs and timers may end early */
+	struct engine_options o = { .explore_timeouts = seed % 3, .likely_timeouts = seed % 3 == 2 }, long_enough = o;
+	struct how with = { .search = bounded_search(strategy, seed), .o = o };
+	struct how without = { .search = bounded_search(strategy, seed), .o = o };
 	struct run *found = NULL;
-	bool same = both(&m->p, &with, &without, 8, s, &found);
+	bool same;
+
+	long_enough.max_steps = 3000;
+	without.o.ask_always = true;
+	same = both(&m->p, &with, &without, 8, s, &found);
 
 	if (same && found)
-		same = replayed(&m->p, found, 3000, replays) && around(&m->p, found, false, trials) &&
-		       around(&m->p, found, true, trials);
+		same = replayed(&m->p, found, long_enough, replays) && around(&m->p, found, o, false, trials) &&
+		       around(&m->p, found, o, true, trials);
 	if (found)
 		run_free(found);
 	search_free(with.search);
@@ -569,7 +578,7 @@ static void on_trial(void)
 			m.p.code[t] = m.code[t];
 		r = run(&m.p, &with);
 		same = r->x.outcome.kind == ZUG_OUTCOME_LIVELOCK && both(&m.p, &with, &without, 1, &s, NULL) &&
-		       replayed(&m.p, r, 30000, &s);
+		       replayed(&m.p, r, (struct engine_options){ .max_steps = 30000 }, &s);
 		run_free(r);
 	}
 	tap_ok(same && s.asked < s.asked_always, "a task that is tried");
@@ -601,7 +610,7 @@ static void destroyed(void)
 			m.p.code[t] = m.code[t];
 		same = both(&m.p, &with, &without, 10, &s, NULL);
 		r = run(&m.p, &with);
-		same = same && replayed(&m.p, r, 30000, &again);
+		same = same && replayed(&m.p, r, (struct engine_options){ .max_steps = 30000 }, &again);
 		tap_ok(same && (s.asked < s.asked_always / 4) == by_other && again.asked < again.asked_always / 4,
 		       by_other ? "tasks go on where another process has destroyed a lock" :
 				  "where their own has, only replays do");
@@ -658,22 +667,24 @@ static void alone(void)
 	for (uint32_t t = 0; t < 2; t++)
 		m.p.code[t] = m.code[t];
 	first = run(&m.p, &(struct how){ 0 });
-	same = replayed(&m.p, first, 0, &s);
+	same = replayed(&m.p, first, (struct engine_options){ 0 }, &s);
 	tap_ok(same && s.asked < 6 && s.asked_always > 30, "a replay passes what a task does alone");
 	say("alone", &s);
 	run_free(first);
 }
 
-static void (*model_lease)(struct world *w, uint32_t nr, enum search_until until, bool known, const struct world_plan *plan);
+static void (*model_lease)(struct world *w, uint32_t nr, enum search_until until, uint64_t clock, bool known, const struct world_plan *plan);
 
-static void longer_lease(struct world *w, uint32_t nr, enum search_until until, bool known, const struct world_plan *plan)
+static void longer_lease(struct world *w, uint32_t nr, enum search_until until, uint64_t clock, bool known,
+			 const struct world_plan *plan)
 {
 	(void)plan;
-	model_lease(w, nr + 10, until, known, NULL);
+	model_lease(w, nr + 10, until, clock, known, NULL);
 }
 
 /* The turn goes to other tasks than the search will draw. */
-static void other_plan(struct world *w, uint32_t nr, enum search_until until, bool known, const struct world_plan *plan)
+static void other_plan(struct world *w, uint32_t nr, enum search_until until, uint64_t clock, bool known,
+		       const struct world_plan *plan)
 {
 	struct world_plan other;
 
@@ -681,7 +692,7 @@ static void other_plan(struct world *w, uint32_t nr, enum search_until until, bo
 		other = *plan;
 		other.rule.state++;
 	}
-	model_lease(w, nr, until, known, plan ? &other : NULL);
+	model_lease(w, nr, until, clock, known, plan ? &other : NULL);
 }
 
 static void make_leases_longer(struct engine *e, struct model_world *m, void *ctx)

@@ -3,7 +3,7 @@
  * Makes no points: chooses the executions in which time-outs, sleeps and timers may end before their
  * time (--timeouts auto), as on a machine where the tasks that they wait for are slow.
  *
- * In such an execution all tasks stop at every point, and a task that waits with a time-out can go on:
+ * In such an execution no point is passed because no other task can run, and a task that waits with a time-out can go on:
  * schedules are longer, and many bugs are further away in them. So it is every third execution of a
  * search that samples, once the test was seen to have any; and when all other schedules have been
  * tried, which are few in small tests, some more. The engine keeps to what is likely on a slow machine

@@ -370,6 +370,7 @@ static enum verdict on_block(struct engine *e, const struct world_event *ev)
 {
 	progress_made(&e->pc);
 	steps_note(e, TRACE_NOTE_BLOCK, ev->task, 0, ev->text);
+	e->w->tasks[ev->task].expires = false;
 	/* it gave the turn away itself, though it may be enabled by its time-out */
 	e->yielded |= e->w->tasks[ev->task].deadline && (e->o.explore_timeouts || e->w->tasks[ev->task].any_time);
 	/* if no other task can run it is a deadlock, which says more */

@@ -39,32 +39,45 @@ static bool may_any_time(const struct engine *e, const struct world_task *t)
 	return t->any_time && !e->status.quiet && expiry_may(t, UINT64_MAX);
 }
 
+uint64_t early_from(const struct engine *e, uint64_t deadline)
+{
+	if (!e->o.explore_timeouts || e->status.quiet || deadline == UINT64_MAX)
+		return deadline;
+	if (!e->o.likely_timeouts)
+		return 0;
+	return e->x->early >= EARLY_MOST ? deadline : deadline > EARLY_NS ? deadline - EARLY_NS : 0;
+}
+
 /* A time-out or timer of that time may end early now. */
 static bool may_be_early(const struct engine *e, uint64_t deadline)
 {
-	return e->o.explore_timeouts && !e->status.quiet &&
-	       (!e->o.likely_timeouts ||
-		(e->x->early < EARLY_MOST && deadline <= e->status.clock + EARLY_NS));
+	uint64_t from = early_from(e, deadline);
+
+	return from != deadline && from <= e->status.clock;
+}
+
+bool may_expire(const struct engine *e, const struct world_task *t, uint64_t limit)
+{
+	return expiry_may(t, limit) || may_any_time(e, t) ||
+	       (!world_of_runtime(e->w, t->task) && !t->own_time && expiry_may(t, UINT64_MAX) && may_be_early(e, t->deadline));
 }
 
 /*
- * Tasks whose time-outs may expire can go on, too, besides the ne that are enabled. Returns the
- * number that is enabled then.
+ * Tasks whose time-outs may expire can go on, too, besides the ne that are enabled; at a leased point those that could when the
+ * lease began. Returns the number that is enabled then.
  */
 static uint32_t add_expiring(struct engine *e, uint32_t ne, bool idle)
 {
-	uint64_t limit = expiry_limit(e->w, e->status.clock, idle);
-	bool any = false;
+	bool any = false, leased = e->leased != WORLD_NO_TASK;
+	uint64_t limit = leased ? 0 : expiry_limit(e->w, e->status.clock, idle);
 
-	e->due = ne ? limit : expiry_limit(e->w, e->status.clock, true);
+	if (!leased)
+		e->due = ne ? limit : expiry_limit(e->w, e->status.clock, true);
 	for (uint32_t i = 0; i < e->nr_cands; i++) {
 		struct search_cand *c = &e->cands[i];
-
 		const struct world_task *t = &e->w->tasks[c->task];
 
-		if (!expiry_may(t, limit) && !may_any_time(e, t) &&
-		    (world_of_runtime(e->w, c->task) || t->own_time || !expiry_may(t, UINT64_MAX) ||
-		     !may_be_early(e, t->deadline)))
+		if (leased ? !t->expires || !expiry_may(t, UINT64_MAX) : !may_expire(e, t, limit))
 			continue;
 		c->enabled = any = true;
 		c->label.op = ZUG_OP_EXPIRE;
@@ -117,8 +130,7 @@ static uint32_t gather(struct engine *e, uint32_t only, bool ask)
 	/* others' time-outs may come for ever */
 	if (!ne && only == WORLD_NO_TASK && e->nr_timed && e->nr_parked && ends_cycle_ahead(e))
 		return let_block(e);
-	/* no time-out was over when a leased point was reached: it would have ended the lease */
-	if (only == WORLD_NO_TASK && e->nr_timed && e->leased == WORLD_NO_TASK)
+	if (only == WORLD_NO_TASK && e->nr_timed)
 		ne = add_expiring(e, ne, e->time_passes && may_jump(e));
 	if (ne)
 		e->spun = 0;
@@ -355,7 +367,8 @@ static int decide_timer(struct engine *e, const struct trace_step *want, uint32_
 {
 	int fires;
 
-	if (!e->o.explore_timeouts || e->status.quiet)
+	/* no lease reaches to where a timer may fire */
+	if (!e->o.explore_timeouts || e->status.quiet || e->leased != WORLD_NO_TASK)
 		return 0;
 	engine_look(e);	/* a time-out may have expired since the event */
 	if (e->status.next_timer == UINT64_MAX ||

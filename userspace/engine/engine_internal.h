@@ -161,6 +161,10 @@ void candidates_free(struct engine *e);
 enum verdict decide(struct engine *e);
 /* A point that the task passed without stopping: a step with one candidate. GO_ON or END. */
 enum verdict decide_passed(struct engine *e, uint32_t task);
+/* From then on a time-out or timer of that time may end, early or not. */
+uint64_t early_from(const struct engine *e, uint64_t deadline);
+/* Task t is blocked, and may go on as if its time-out were over; its time may be up to limit. */
+bool may_expire(const struct engine *e, const struct world_task *t, uint64_t limit);
 /* Shows the search the state in which the execution ended. */
 void decide_final(struct engine *e);
 

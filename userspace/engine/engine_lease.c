@@ -10,6 +10,7 @@
  * or would do there: no lease reaches so far.
  */
 #include "engine/engine_internal.h"
+#include "engine/expiry.h"
 
 #define MOST_POINTS 1000000
 
@@ -19,7 +20,7 @@ void lease_begin(struct engine *e)
 
 	e->leased = WORLD_NO_TASK;
 	e->leases = e->w->ops->lease && !e->o.ask_always && !looks && !e->on_state && !e->faults.mask && !e->callers &&
-		    !e->o.explore_timeouts && !engine_debugger(e);
+		    !engine_debugger(e);
 }
 
 /* The step that is replayed nth from here is that task's, with no timer or fault before or in it. */
@@ -153,19 +154,50 @@ static bool may_use_destroyed(struct engine *e, uint64_t *most)
 	return false;
 }
 
+/*
+ * A blocked task that may go on as if its time-out were over may do so at each point of the lease, and no other one: notes which
+ * these are. Returns the time on the test's clock at which there are others, or at which a timer fires, or may fire early. 0:
+ * they are others already, as the clock has gone on with this decision.
+ */
+static uint64_t note_expiring(struct engine *e, const struct search_point *p, uint32_t task)
+{
+	uint64_t timer = engine_look(e) ? e->status.next_timer : 0, clock = e->r ? timer : early_from(e, timer), from;
+
+	for (uint32_t i = 0; e->nr_timed && i < p->nr; i++) {
+		struct world_task *t = &e->w->tasks[p->cand[i].task];
+
+		t->expires = false;
+		if (!expiry_may(t, UINT64_MAX) || world_of_runtime(e->w, t->task))
+			continue;
+		t->expires = may_expire(e, t, e->status.clock);
+		if (t->expires != p->cand[i].enabled && t->task != task)
+			return 0;
+		from = t->own_time ? t->deadline : early_from(e, t->deadline);
+		if (!t->expires && from < clock)
+			clock = from;
+	}
+	return clock > e->status.clock ? clock : 0;
+}
+
 void lease_give(struct engine *e, const struct search_point *p, uint32_t task)
 {
 	struct world_plan plan;
 	enum search_until until;
-	uint64_t nr, most;
+	uint64_t nr, most, clock;
 
 	/* what was promised where one task alone could be chosen says nothing of other points */
 	if (!e->leases || e->status.quiet || (e->forced && !e->r))
+		return;
+	/* nor of those behind a timer that has fired since */
+	if (e->w->tasks[task].label.flags & ZUG_L_TIMER)
 		return;
 	/* progress is judged where all tasks stand */
 	most = e->pc.steps < PROGRESS_WINDOW ? PROGRESS_WINDOW - 1 - e->pc.steps : 0;
 	/* or a task is on trial */
 	if (may_hold(e) || e->on_trial || may_use_destroyed(e, &most))
+		return;
+	clock = note_expiring(e, p, task);
+	if (!clock)
 		return;
 	if (!e->r)
 		most = at_most(most, steps_before_starving(e));
@@ -173,7 +205,7 @@ void lease_give(struct engine *e, const struct search_point *p, uint32_t task)
 	if (e->r)
 		nr = at_most(nr, replayed(e, task));
 	if (make_plan(e, p, task, &plan, most))
-		e->w->ops->lease(e->w, (uint32_t)nr, until, e->r != NULL, &plan);
+		e->w->ops->lease(e->w, (uint32_t)nr, until, clock, e->r != NULL, &plan);
 	else if (nr)
-		e->w->ops->lease(e->w, (uint32_t)nr, until, e->r != NULL, NULL);
+		e->w->ops->lease(e->w, (uint32_t)nr, until, clock, e->r != NULL, NULL);
 }

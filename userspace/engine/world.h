@@ -71,6 +71,7 @@ struct world_task {
 	bool for_turn;			/* blocked: until a runtime lets it execute the program, as at a lock of an interpreter's own */
 	bool own_time;			/* for_turn, with a time-out: that is the runtime's own affair, and never ends early */
 	bool any_time;			/* for_turn, with a time-out: it counts how long another task computes, and may be over at once */
+	bool expires;			/* the engine's, while a lease holds: blocked, and may go on as if its time-out were over */
 	bool network;			/* blocked: for something that may come through the test's own network */
 	bool outside;			/* blocked: something outside the test may wake it, too */
 	bool quits;			/* about to end the root command, with this status */
@@ -176,12 +177,13 @@ struct world_ops {
 	 * run, and each of these is told as a question (leased). Then all that this struct tells of tasks and locks is
 	 * as it was when the task stood there, and what may change that world may not be called; stacks cannot be had. The
 	 * world ends the lease where a task that does not stand still would make a difference, where *until says so, and
-	 * always where the task yields, blocks, ends, would block, or may be about to misuse a primitive, or a time-out is
-	 * over. NULL: the world gives none. known: the points are those of a trace, and yields are among them: where
+	 * always where the task yields, blocks, ends, would block, or may be about to misuse a primitive, or the test's clock
+	 * is `clock` (a time-out or a timer is over, or may end early). NULL: the world gives none. known: the points are those of a trace, and yields are among them: where
 	 * no other task can run they are passed, whatever start() was told. plan, unless NULL: where the turn goes from
 	 * there (handed), perhaps also where the task blocks or ends; a world that cannot follow it has the lease alone.
 	 */
-	void (*lease)(struct world *w, uint32_t nr, enum search_until until, bool known, const struct world_plan *plan);
+	void (*lease)(struct world *w, uint32_t nr, enum search_until until, uint64_t clock, bool known,
+		      const struct world_plan *plan);
 	/* Where the time of this execution went, as far as the world knows: adds to *s. NULL: it does not. */
 	void (*spent)(struct world *w, struct spent *s);
 	/* Cheap: no system calls but for the clock's. */

@@ -178,6 +178,7 @@ struct found_object {
 struct lease {
 	uint32_t nr;		/* points that it may pass: the next grant's; 0: there is none */
 	enum search_until until;
+	uint64_t clock;
 	bool known;		/* they are those of a trace */
 	int tgid;		/* of the one that was granted last: its locks, as they were at its last point */
 	struct lock_memory locks;	/* ZUG_LEASE_LOCKS at most, in the kernel side's order */
@@ -355,7 +356,8 @@ int kworld_grant(struct world *w, uint32_t task);
 int kworld_give_turn(struct kworld *k, uint32_t kid, int pid);
 
 /* kworld_lease.c. world_ops.lease */
-void kworld_lease(struct world *w, uint32_t nr, enum search_until until, bool known, const struct world_plan *plan);
+void kworld_lease(struct world *w, uint32_t nr, enum search_until until, uint64_t clock, bool known,
+		  const struct world_plan *plan);
 /* Before a grant: the task gets the lease that was said, if it can have one. */
 void kworld_lease_begin(struct kworld *k, uint32_t task);
 /* ZUG_EV_HAND. */

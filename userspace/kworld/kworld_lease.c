@@ -21,13 +21,15 @@
 /* A look at more of them for each grant would cost more than the questions. */
 #define MOST_WAITERS 256
 
-void kworld_lease(struct world *w, uint32_t nr, enum search_until until, bool known, const struct world_plan *plan)
+void kworld_lease(struct world *w, uint32_t nr, enum search_until until, uint64_t clock, bool known,
+		  const struct world_plan *plan)
 {
 	struct kworld *k = (struct kworld *)w;
 
 	k->run.lease.known = known;
 	k->run.lease.nr = nr;
 	k->run.lease.until = until;
+	k->run.lease.clock = clock;
 	k->run.lease.planned = plan;
 	if (plan)
 		k->run.lease.plan = *plan;
@@ -133,8 +135,9 @@ static bool tell_stand(struct kworld *k, struct lease *l, uint32_t n, struct zug
 	uint64_t lock;
 
 	*q = (struct zug_peer){ .task = kt->kid, .pid = t->pid, .process = t->process, .pass.kind = ZUG_PASS_ALWAYS };
+	/* one that may go on is enabled, but not to be handed the turn */
 	if (t->state == TASK_BLOCKED)
-		q->pass.kind = ZUG_PASS_ASLEEP;
+		q->pass.kind = t->expires ? ZUG_PASS_NEVER : ZUG_PASS_ASLEEP;
 	if (t->state != TASK_PARKED)
 		return true;
 	if (kt->split.phase || kt->watched || k->run.injected == n || t->quits)
@@ -175,6 +178,19 @@ static bool tell_object(struct kworld *k, const struct world_task *t, uint64_t o
 	return true;
 }
 
+/* That task may go on as if its time-out were over. */
+static bool may_expire(const struct world_task *t)
+{
+	return t->state == TASK_BLOCKED && t->expires;
+}
+
+static struct zug_label expiring(struct zug_label l)
+{
+	l.op = ZUG_OP_EXPIRE;
+	l.flags |= zug_op_flags(ZUG_OP_EXPIRE);
+	return l;
+}
+
 /* What task n is about to access; if it is blocked, what it goes on with when it is woken up. */
 static struct zug_access tell_access(struct kworld *k, uint32_t n)
 {
@@ -184,7 +200,9 @@ static struct zug_access tell_access(struct kworld *k, uint32_t n)
 	struct zug_label label = t->label;
 	struct access is;
 
-	if (t->state == TASK_BLOCKED && label.op != ZUG_OP_BEGIN) {
+	if (may_expire(t)) {
+		label = expiring(label);
+	} else if (t->state == TASK_BLOCKED && label.op != ZUG_OP_BEGIN) {
 		label.op = ZUG_OP_RESUME;
 		label.flags = zug_op_flags(ZUG_OP_RESUME);
 	}
@@ -299,16 +317,17 @@ static bool is_operation(const struct zug_label *l, const struct search_operatio
 static uint32_t tell_marks(const struct kworld *k, uint32_t n)
 {
 	const struct search_rule *rule = &k->run.lease.plan.rule;
-	const struct zug_label *l = &k->w.tasks[n].label;
-	struct access a = access_of(l);
+	const struct world_task *t = &k->w.tasks[n];
+	struct zug_label l = may_expire(t) ? expiring(t->label) : t->label;
+	struct access a = access_of(&l);
 	uint32_t marks = 0;
 
 	for (uint32_t i = 0; i < rule->nr_constraints; i++) {
 		if (a.object[0] == rule->constraints[i].access.object)
 			marks |= ZUG_MARK_OBJECT(i);
-		if (is_operation(l, &rule->constraints[i].access))
+		if (is_operation(&l, &rule->constraints[i].access))
 			marks |= ZUG_MARK_ACCESS(i);
-		if (is_operation(l, &rule->constraints[i].write))
+		if (is_operation(&l, &rule->constraints[i].write))
 			marks |= ZUG_MARK_WRITE(i);
 	}
 	return marks;
@@ -465,11 +484,9 @@ void kworld_lease_begin(struct kworld *k, uint32_t task)
 		z->plan.kind = ZUG_PLAN_NONE;
 	if (!plans && !nr)
 		return;
-	/* a wake-up out of a timed wait may have to be looked into (kworld_hold()) */
-	z->flags = l->until == SEARCH_UNTIL_CHANGE ? ZUG_LEASE_CHANGE | ZUG_LEASE_WAKE :
-		   l->until == SEARCH_UNTIL_WAKE || kworld_waits_timed(k) ? ZUG_LEASE_WAKE : 0;
-	if (plans)
-		z->flags = kworld_waits_timed(k) ? ZUG_LEASE_WAKE : 0;
+	z->flags = plans ? 0 : l->until == SEARCH_UNTIL_CHANGE ? ZUG_LEASE_CHANGE | ZUG_LEASE_WAKE :
+		   l->until == SEARCH_UNTIL_WAKE ? ZUG_LEASE_WAKE : 0;
+	z->clock = k->run.turn.alarm && k->run.turn.alarm < l->clock ? k->run.turn.alarm : l->clock;
 	if (l->known)
 		z->flags |= ZUG_LEASE_KNOWN;
 	/* what is left out is no decision, and more may be passed than was promised */

@@ -70,7 +70,7 @@ void kworld_set_alarm(struct kworld *k)
 			continue;
 		}
 		deadline = t->deadline + (world_of_runtime(&k->w, n) ? RUNTIME_WAITS_NS : 0);
-		if (t->any_time && !kworld_state(k)->quiet)
+		if (t->expires || (t->any_time && !kworld_state(k)->quiet))
 			any = true;
 		else if (!alarm || deadline < alarm)
 			alarm = deadline;

@@ -105,6 +105,24 @@ if begin "system calls: the same executions with leases and without"; then
 	[ "$(rate unknown)" -lt 75 ] || note "with priorities of operations: $(share unknown)"
 	end
 fi
+# Time-outs may end while other tasks can run.
+if begin "early time-outs: the same executions with leases and without"; then
+	script sleeps <<-'END'
+		#!/bin/sh
+		(for i in 1 2 3; do echo $i; done; sleep 0.1; echo 4) | (while read -r l; do [ -e /tmp ]; done) &
+		(sleep 0.2; cat /etc/hostname) >/dev/null &
+		for i in 1 2 3 4 5; do [ -d /etc ]; [ -e /nowhere ]; done
+		wait
+	END
+	same ./sleeps random --executions 4 --timeouts explore
+	[ "$(rate always)" -gt 90 ] || note "without leases: $(share always)"
+	[ "$(rate unknown)" -lt 60 ] || note "with leases: $(share unknown)"
+	same ./sleeps pct --executions 3 --timeouts explore
+	same "$programs/late-answer" pos --executions 10 --timeouts explore
+	same "$programs/log-buffer" portfolio --executions 12
+	same "$programs/timeout-disarm" random --executions 10 --timeouts explore
+	end
+fi
 for strategy in "${strategies[@]}"; do
 	[ "${LONG:-}" ] || continue
 	begin "system calls, with leases and without: $strategy" || continue
