@@ -497,22 +497,20 @@ static void compilers_write_too(void **state)
 	}
 }
 
-/* Where a handler came in: after which step, what it does, and with what its task goes on. */
-static void signals_have_a_place(void **state)
+/* A handler's step, and one behind it, are such operations; those on data are on the same. At 'real'. */
+static struct trace *handled(uint16_t op)
 {
 	static const char *const functions[] = { "main", "on_child", "looks", "waits" };
-	struct trace_minimized m = { .executions = 2, .minimal = true, .near = 2, .critical = {
-		.known = true, .alone = true, .second_step = 3 } };
-	char beside[80];
+	uint64_t object = op == ZUG_OP_DATA_READ ? 6 : 0;
 	uint32_t enabled[1] = { 0 };
 	struct trace_writer *w = begin_real();
 	struct trace *t;
 	char *out;
-	int ret;
 
 	trace_add_task(w, &(struct trace_task){ .parent = TRACE_NO_TASK, .comm = "x" });
 	trace_add_module(w, &(struct trace_module){ 1, "/src/x", "" });
 	trace_add_object(w, &(struct trace_object){ 5, "signal", "SIGCHLD" });
+	trace_add_object(w, &(struct trace_object){ 6, "variable", "flag" });
 	for (uint64_t i = 0; i < 4; i++) {
 		struct trace_frame frame = { functions[i], "x.c", 1 + i, false };
 
@@ -521,11 +519,27 @@ static void signals_have_a_place(void **state)
 		trace_add_site(w, &(struct trace_site){ .site = 7 + i, .module = 1, .offset = 16 * i, .nr_frames = 1, .frames = &frame });
 		trace_add_step(w, &(struct trace_step){ .step = i, .last = i ? 0 : TRACE_NO_TASK, .nr_enabled = 1,
 							.enabled = enabled,
-							.label = { .op = i == 1 ? ZUG_OP_HANDLER : ZUG_OP_YIELD,
-								   .object = i == 1 ? 5 : 0, .site = 7 + i } });
+							.label = { .op = i == 1 ? ZUG_OP_HANDLER : i ? op : ZUG_OP_YIELD,
+								   .object = i == 1 ? 5 : i ? object : 0, .site = 7 + i } });
 	}
 	trace_add_outcome(w, &(struct trace_outcome){ .kind = ZUG_OUTCOME_EXIT, .code = 1 });
 	t = end_real(w, &out);
+	free(out);
+	return t;
+}
+
+/* Where a handler came in: after which step, what it does, and with what its task goes on. */
+static void signals_have_a_place(void **state)
+{
+	struct trace_minimized m = { .executions = 2, .minimal = true, .near = 2, .critical = {
+		.known = true, .alone = true, .second_step = 3 } };
+	char beside[80];
+	struct trace *t = handled(ZUG_OP_YIELD);
+	struct trace_writer *w;
+	char *out;
+	int ret;
+
+	out = show(ZUG_EXIT_PASS, "--brief", real, NULL);
 	expect(out, "Signals that were handled:\n"
 		    "  step 1: SIGCHLD is delivered to T0  handler on_child x.c:2\n"
 		    "      T0 has done yield  main x.c:1\n"
@@ -543,6 +557,18 @@ static void signals_have_a_place(void **state)
 	out = show(ZUG_EXIT_PASS, "--brief", beside, NULL);
 	expect(out, "It fails when");
 	expect_not(out, "Signals that were handled");
+	free(out);
+	/* they do, but the handler reads what its task reads, too */
+	t = handled(ZUG_OP_DATA_READ);
+	w = trace_copy(t, beside, &ret);
+	assert_non_null(w);
+	trace_add_minimized(w, &m);
+	assert_int_equal(trace_close(w, false), 0);
+	trace_free(t);
+	out = show(ZUG_EXIT_PASS, "--brief", beside, NULL);
+	expect(out, "It fails when");
+	expect(out, "      T0 does in the handler data-read flag  looks x.c:3\n"
+		    "      T0 goes on with data-read flag  waits x.c:4\n");
 	free(out);
 	out = show(ZUG_EXIT_PASS, real, NULL);
 	expect(out, "signal-handler SIGCHLD");
@@ -677,7 +703,9 @@ static void callers_of_headers(void **state)
 {
 	static const struct trace_frame theirs[] = { { "std::atomic<int>::load()", "/usr/include/c++/12/atomic", 100, false } };
 	static const struct trace_frame stack[] = { theirs[0], { "Pool::stop()", "/src/pool.cc", 51, false } };
-	struct trace_minimized m = { .executions = 2, .minimal = true, .near = 2, .critical = {
+	static const struct trace_pair stopped = { .step = 1, .preempted = 0, .by = 1, .after_step = UINT64_MAX,
+						   .before = { .op = ZUG_OP_ATOMIC_STORE, .site = 8 } };
+	struct trace_minimized m = { .executions = 2, .minimal = true, .near = 2, .nr_pairs = 1, .pairs = &stopped, .critical = {
 		.known = true, .alone = true, .first_task = 1, .first_step = 1, .second_task = 0, .second_step = UINT64_MAX,
 		.first = { .op = ZUG_OP_ATOMIC_LOAD, .site = 8 }, .second = { .op = ZUG_OP_ATOMIC_STORE, .site = 8 } } };
 	char copy[96], why[256], *out, *again;
@@ -691,7 +719,8 @@ static void callers_of_headers(void **state)
 			trace_add_note(w, &(struct trace_note){ .kind = TRACE_NOTE_CALLER, .task = 1, .arg = 26,
 								.text = "Pool::work()\t/src/pool.cc" });
 		trace_add_step(w, &(struct trace_step){ .step = i, .task = i, .last = i ? 0 : TRACE_NO_TASK, .nr_enabled = 2,
-							.enabled = both, .label = { .op = ZUG_OP_ATOMIC_LOAD, .site = 8 } });
+							.enabled = both, .flags = i ? TRACE_STEP_PREEMPTION : 0,
+							.label = { .op = ZUG_OP_ATOMIC_LOAD, .site = 8 } });
 	}
 	trace_add_stack(w, &(struct trace_stack){ 0, "could run", 2, stack });
 	trace_add_outcome(w, &(struct trace_outcome){ .kind = ZUG_OUTCOME_EXIT, .code = 1 });
@@ -699,6 +728,7 @@ static void callers_of_headers(void **state)
 	t = end_real(w, &out);
 	expect(out, "      T1 does atomic-load  Pool::work pool.cc:26\n");
 	expect(out, "      T0 would do atomic-store  Pool::stop pool.cc:51\n");
+	expect(out, "      T0 is stopped before atomic-store  Pool::stop pool.cc:51\n");
 	again = show(ZUG_EXIT_PASS, "--json", real, NULL);
 	expect(again, "\"caller\"");
 	free(again);
@@ -793,6 +823,45 @@ static void what_matters_meanwhile(void **state)
 		    "      ... 2 more steps\n"
 		    "      T1 (cat) does data-write sum\n"
 		    "      ... 2 more steps before it goes on\n");
+	free(out);
+	trace_free(t);
+}
+
+/* What comes of steps that do not say so: another process, and a task's end. What a library reads is not told. */
+static void what_comes_of_steps_meanwhile(void **state)
+{
+	static const uint16_t ops[] = { ZUG_OP_BEGIN, ZUG_OP_UNLOCK, ZUG_OP_SEM_WAIT, ZUG_OP_DATA_READ, ZUG_OP_DATA_READ, ZUG_OP_DATA_READ };
+	static const uint32_t tasks[] = { 0, 1, 1, 1, 0, 0 };
+	static const uint64_t objects[] = { 0, 5, 5, 6, 5, 6 };
+	struct trace_frame library = { "std::__invoke", "/usr/include/c++/12/bits/invoke.h", 61, false };
+	struct trace_writer *w = begin_two();
+	struct trace *t;
+	char *out;
+
+	trace_add_task(w, &(struct trace_task){ .task = 2, .parent = 1, .process = 2, .comm = "x" });
+	trace_add_module(w, &(struct trace_module){ 1, "/src/x", "" });
+	trace_add_site(w, &(struct trace_site){ .site = 7, .module = 1, .nr_frames = 1, .frames = &library });
+	for (uint64_t i = 0; i < 6; i++) {
+		trace_add_step(w, &(struct trace_step){ .step = i, .task = tasks[i], .last = i ? tasks[i - 1] : TRACE_NO_TASK,
+							.nr_enabled = 2, .enabled = both,
+							.flags = i == 1 ? TRACE_STEP_PREEMPTION : 0,
+							.label = { .op = ops[i], .object = objects[i], .site = i == 3 ? 7 : 0 } });
+		if (i == 1)
+			trace_add_note(w, &(struct trace_note){ .kind = TRACE_NOTE_WAKE, .task = 2, .arg = 1 });
+		if (i == 2)
+			trace_add_note(w, &(struct trace_note){ .kind = TRACE_NOTE_WAKE, .task = 2, .arg = 1 });
+		if (i == 2)
+			trace_add_note(w, &(struct trace_note){ .kind = TRACE_NOTE_EXIT, .task = 1 });
+	}
+	trace_add_object(w, &(struct trace_object){ 5, "variable", "m" });
+	trace_add_outcome(w, &(struct trace_outcome){ .kind = ZUG_OUTCOME_EXIT, .code = 1 });
+	t = end_real(w, &out);
+	expect(out, "      T0 is stopped before data-read m\n"
+		    "      T1 does unlock m\n"
+		    "      T1 creates process T2\n"
+		    "      T1 does sem-wait m\n"
+		    "      T1 ends\n"
+		    "      ... 1 more step before it goes on\n");
 	free(out);
 	trace_free(t);
 }
@@ -1020,6 +1089,7 @@ int main(void)
 		cmocka_unit_test(callers_of_headers),
 		cmocka_unit_test(callers_without_lines),
 		cmocka_unit_test(what_matters_meanwhile),
+		cmocka_unit_test(what_comes_of_steps_meanwhile),
 		cmocka_unit_test(a_task_may_wait_for_itself),
 		cmocka_unit_test(the_last_step_is_told_once),
 		cmocka_unit_test(what_fails_in_any_order_is_told),

@@ -423,6 +423,20 @@ static bool is_private(struct report *r, const struct trace_step *s)
 	return report_is_private(r, l->object) && (!l->object2 || report_is_private(r, l->object2));
 }
 
+/* Code of a library's headers accesses data, and no line of the program is known to have called it. */
+static bool is_of_library(struct report *r, const struct trace_step *s)
+{
+	const struct trace_frame *frames, *main;
+	struct report_caller caller;
+	uint32_t nr;
+
+	if (s->label.op < ZUG_OP_DATA_READ || s->label.op > ZUG_OP_ATOMIC_RMW || report_caller_of(r, s->task, s, &caller))
+		return false;
+	nr = report_frames(r, s->label.site, &frames);
+	main = report_main_frame(frames, nr);
+	return main && main->file && symbols_of_library(main->file);
+}
+
 /* How much step i tells of what a task that is stopped before 'pending' misses; 0: nothing. */
 static int weight_of(struct report *r, uint64_t i, const struct zug_label *pending)
 {
@@ -438,7 +452,7 @@ static int weight_of(struct report *r, uint64_t i, const struct zug_label *pendi
 		return 4;
 	if (object && (object == pending->object || (c && (object == c->first.object || object == c->second.object))))
 		return 3;
-	return is_private(r, s) ? 1 : 2;
+	return is_private(r, s) || is_of_library(r, s) ? 1 : 2;
 }
 
 static void put_more(struct report *r, uint64_t nr, const char *until)
@@ -447,10 +461,46 @@ static void put_more(struct report *r, uint64_t nr, const char *until)
 		fprintf(r->out, "      ... %llu more step%s%s\n", (unsigned long long)nr, plural(nr), until);
 }
 
+/* The note is the first that a task becomes runnable: it was created then. */
+static bool is_first_wake(const struct trace *t, uint64_t i, uint32_t k)
+{
+	uint32_t task = trace_note_at(t, i, k)->task;
+
+	for (uint64_t b = 0; b <= i; b++)
+		for (uint32_t nr = b < i ? trace_nr_notes(t, b) : k, n = 0; n < nr; n++)
+			if (trace_note_at(t, b, n)->kind == TRACE_NOTE_WAKE && trace_note_at(t, b, n)->task == task)
+				return false;
+	return true;
+}
+
+/* That the task's creation of another one, or its own end, came of step i, where the operation does not say so itself. */
+static void put_life(struct report *r, uint64_t i)
+{
+	const struct trace_step *s = trace_step(r->t, i);
+	const struct trace_task *task = trace_task(r->t, s->task), *child;
+	char name[32], other[32];
+
+	for (uint32_t nr = trace_nr_notes(r->t, i + 1), k = 0; k < nr; k++) {
+		const struct trace_note *n = trace_note_at(r->t, i + 1, k);
+		bool ends = n->kind == TRACE_NOTE_EXIT && n->task == s->task && s->label.op != ZUG_OP_END;
+		bool starts = n->kind == TRACE_NOTE_WAKE && n->arg == s->task && s->label.op != ZUG_OP_CREATE;
+
+		child = starts ? trace_task(r->t, n->task) : NULL;
+		starts = child && task && child->parent == s->task && is_first_wake(r->t, i + 1, k);
+		if (!ends && !starts)
+			continue;
+		fprintf(r->out, "      %s%s%s %s%s\n", report_task_style(r, s->task),
+			report_task_name(s->task, name, sizeof(name)), report_style(r, STYLE_PLAIN),
+			ends ? "ends" : child->process != task->process ? "creates process " : "creates ",
+			ends ? "" : report_task_name(n->task, other, sizeof(other)));
+	}
+}
+
 /*
  * Prints steps of the other tasks while one is stopped before 'pending': the bug is mostly among them. Where there are
  * many, the two operations whose order decides come first, then those on their objects and on that of 'pending', then
- * those that come first. Memory that only one task uses is told only where there is nothing else.
+ * those that come first. Memory that only one task uses, and what a library accesses, is told only where there is nothing
+ * else.
  */
 static void put_meanwhile(struct report *r, uint64_t first, uint64_t end, const struct zug_label *pending)
 {
@@ -474,6 +524,7 @@ static void put_meanwhile(struct report *r, uint64_t first, uint64_t end, const 
 		put_more(r, hidden, "");
 		hidden = 0;
 		report_action(r, trace_step(r->t, i)->task, "does", trace_step(r->t, i));
+		put_life(r, i);
 	}
 	put_more(r, hidden, end < trace_nr_steps(r->t) ? " before it goes on" : "");
 }
@@ -495,7 +546,7 @@ static bool pending_of(const struct trace *t, uint64_t i, struct trace_step *pen
 	}
 	for (uint32_t k = 0; m && k < m->nr_pairs; k++)
 		if (m->pairs[k].step == i && m->pairs[k].preempted == task) {
-			*pending = (struct trace_step){ .task = task, .label = m->pairs[k].before };
+			*pending = (struct trace_step){ .step = UINT64_MAX, .task = task, .label = m->pairs[k].before };
 			return true;
 		}
 	return false;

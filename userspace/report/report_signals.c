@@ -116,13 +116,41 @@ static bool of_signals(const struct zug_label *l)
 	return l->op == ZUG_OP_KILL || l->op == ZUG_OP_HANDLER || l->op == ZUG_OP_SIGNAL_WAIT;
 }
 
+static bool is_data(const struct zug_label *l)
+{
+	return l->object && l->op >= ZUG_OP_DATA_READ && l->op <= ZUG_OP_ATOMIC_RMW;
+}
+
+/* The handler that begins with step i accesses data that its task accesses elsewhere, too. */
+static bool shares_data(const struct trace *t, uint64_t i)
+{
+	uint32_t task = trace_step(t, i)->task;
+	uint64_t nr = trace_nr_steps(t), end = i + 1;
+
+	while (end < nr && !(trace_step(t, end)->task == task && returns_before(t, i, task, end)))
+		end++;
+	for (uint64_t b = i + 1; b < end; b++) {
+		const struct trace_step *s = trace_step(t, b);
+
+		for (uint64_t k = 0; s->task == task && is_data(&s->label) && k < nr; k++)
+			if ((k < i || k >= end) && trace_step(t, k)->task == task &&
+			    trace_step(t, k)->label.object == s->label.object)
+				return true;
+	}
+	return false;
+}
+
 /* Two other operations alone decide: a shell handles the end of each of its children. */
 static bool beside_the_point(const struct trace *t)
 {
 	const struct trace_minimized *m = trace_minimized(t);
 
-	return m && m->critical.known && m->critical.alone && !of_signals(&m->critical.first) &&
-	       !of_signals(&m->critical.second);
+	if (!m || !m->critical.known || !m->critical.alone || of_signals(&m->critical.first) || of_signals(&m->critical.second))
+		return false;
+	for (uint64_t i = 0; i < trace_nr_steps(t); i++)
+		if (trace_step(t, i)->label.op == ZUG_OP_HANDLER && shares_data(t, i))
+			return false;
+	return true;
 }
 
 void report_signals(struct report *r)
