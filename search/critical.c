@@ -232,9 +232,20 @@ static bool are_apart(const struct clocks *k, size_t i, size_t j)
 	       ((x->flags | y->flags) & ZUG_L_COPIES && !change_the_same(x, y));
 }
 
+/* What is connected to may have no listener yet: the address is the same, or the reversal shows that it is not. */
+static bool meet(const struct zug_label *x, const struct zug_label *y)
+{
+	return (x->op == ZUG_OP_LISTEN || x->op == ZUG_OP_BIND) && y->op == ZUG_OP_CONNECT;
+}
+
 /* Steps i and j depend on each other. Readers of a lock do not, also when one of them gives it back. */
 static bool dependent(const struct clocks *k, size_t i, const struct access *a, size_t j, const struct access *b)
 {
+	uint32_t task;
+	const struct zug_label *x = critical_label(k->c, i, &task), *y = critical_label(k->c, j, &task);
+
+	if (a->object[0] && b->object[0] && (meet(x, y) || meet(y, x)))
+		return true;
 	return access_dependent(a, b) && !(is_reader(k, i) && is_reader(k, j)) && !are_apart(k, i, j);
 }
 
@@ -264,7 +275,8 @@ static int note_pair(const struct clocks *k, struct found *f, size_t i, size_t j
 		return -ENOMEM;
 	f->pairs[f->nr] = (struct critical_pair){ .first = i, .second = j, .wide = wide, .named = k->named,
 						 .points = k->points, .span = span,
-						 .vague = !k->points && !acts_on(a, b->object) && !acts_on(a, b->object2) };
+						 .vague = !k->points && !acts_on(a, b->object) && !acts_on(a, b->object2) &&
+							  !meet(a, b) && !meet(b, a) };
 	for (size_t n = 0; n < f->nr && !k->points; n++) {
 		const struct zug_label *x = critical_label(k->c, f->pairs[n].first, &task), *y;
 

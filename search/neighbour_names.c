@@ -58,7 +58,8 @@ static bool handled_before(const struct neighbour *n, const struct critical_pair
 }
 
 /*
- * The step after an open or a look at a file's attributes with which its task uses it, before step end. Where the file is not
+ * The step after an open, the end of another one's use, or a look at a file's attributes with which its task uses it, before
+ * step end. Where the file is not
  * read or written then, but cut or removed, a look before that is what decides.
  */
 static size_t use_of(const struct schedule *s, size_t step, size_t end)
@@ -66,7 +67,7 @@ static size_t use_of(const struct schedule *s, size_t step, size_t end)
 	const struct zug_label *l = &s->labels[step], *x;
 	size_t look = l->op == ZUG_OP_STAT ? step : end;
 
-	if (l->op != ZUG_OP_OPEN && l->op != ZUG_OP_STAT)
+	if (l->op != ZUG_OP_OPEN && l->op != ZUG_OP_STAT && l->op != ZUG_OP_CLOSE)
 		return step;
 	for (size_t i = step + 1; i < end && i < s->nr; i++) {
 		x = &s->labels[i];

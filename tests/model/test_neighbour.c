@@ -724,6 +724,37 @@ static void test_late(void)
 	tap_ok(pair_waited(&schedule, 0, 1), "late: one that goes on afterwards has");
 }
 
+/* A client connects before a server that is about to listen does: the two have no object in common. */
+static void test_listen(void)
+{
+	uint32_t tasks[] = { 1, 2, 2 };
+	struct zug_label labels[] = {
+		{ .op = ZUG_OP_BIND, .flags = ZUG_L_WRITE, .object = 77, .site = 101 },
+		{ .op = ZUG_OP_OPEN, .object = 66, .site = 102 },
+		{ .op = ZUG_OP_CONNECT, .flags = ZUG_L_WRITE, .object = 88, .object2 = 99, .site = 103 },
+	};
+	struct critical_pending about = { .task = 1, .label = { .op = ZUG_OP_LISTEN, .flags = ZUG_L_WRITE, .object = 77 } };
+	uint32_t births[3] = { 0 }, parents[3] = { SEARCH_NO_TASK, 0, 0 }, order[3 + CRITICAL_MORE];
+	struct schedule schedule = { .tasks = tasks, .labels = labels, .nr = 3 };
+	struct critical c = { .s = &schedule, .births = births, .parents = parents, .nr_tasks = 3, .pending = &about,
+			      .nr_pending = 1 };
+	struct critical_pair *pairs;
+	size_t nr;
+
+	if (critical_pairs(&c, 64, &pairs, &nr))
+		abort();
+	tap_ok(nr && pairs[0].first == 2 && pairs[0].second == 3 && !pairs[0].vague,
+	       "listen: a client has connected before it (%zu pairs)", nr);
+	tap_ok(nr && critical_reverse(&c, &pairs[0], order) == 4 && order[1] == 2 && order[2] == 1 && order[3] == 2,
+	       "listen: it comes right before the client connects");
+	free(pairs);
+	about.label.op = ZUG_OP_ACCEPT;
+	if (critical_pairs(&c, 64, &pairs, &nr))
+		abort();
+	tap_ok(!has_pair(pairs, nr, 2, 3, false), "listen: another operation on its socket is no such pair");
+	free(pairs);
+}
+
 /*
  * Points of the user, of which only the function is known: 1 gets, 2 gets and sets, 1 sets, 2 ends with one more. That 1
  * has got it before 2 set it is a pair, and the nearest two come first.
@@ -763,6 +794,7 @@ int main(void)
 	test_freed();
 	test_nameless();
 	test_late();
+	test_listen();
 	test_points();
 	test_readers();
 	test_sides();

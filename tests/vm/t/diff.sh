@@ -80,6 +80,8 @@ begin "a look at a message queue" &&
 	decides queue-room 'T[12] does (stat|send) .*queue-room  sender' 'T[12] does (stat|send) .*queue-room  sender'
 begin "two connections to one address" &&
 	decides accept-role 'T2 does connect socket .*client accept-role.c' 'T1 does connect socket .*client accept-role.c'
+begin "what is written to a file, and not the end of another's use of it" &&
+	decides fifo-frames 'T1 does write .*/frames  client fifo-frames.c' 'T2 does write .*/frames  client fifo-frames.c'
 begin "the program's accesses, and not OpenMP's lock" &&
 	names openmp-maximum 'T[01] does data-read best  main' 'T[01] does data-write best  main'
 
