@@ -414,8 +414,8 @@ check-languages: $(B)/zug
 	@tools/deps vm languages
 	@mkdir -p $(B)/programs/languages
 	@for source in tests/languages/*.rs; do output=$(B)/programs/languages/$${source##*/}; \
-		rustc --edition 2021 -g -O -o $$output $$source && rustc --edition 2021 -g -o $${output%.rs}.debug.rs $$source || \
-		exit; done
+		rustc --edition 2021 -g -O -o $$output $$source && rustc --edition 2021 -g -o $${output%.rs}.debug.rs $$source && \
+		rustc --edition 2021 -O -C strip=debuginfo -o $${output%.rs}.release.rs $$source || exit; done
 	@for source in tests/languages/*.go; do go build -o $(B)/programs/languages/$${source##*/} $$source || exit; done
 	@tools/tap 'tools/run-in-kernel --timeout $(VM_TIMEOUT) tests/languages/run'
 

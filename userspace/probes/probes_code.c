@@ -413,11 +413,35 @@ bool probes_begins_with(const char *name, const char *const *list, size_t nr)
 }
 
 /*
+ * Functions of Rust's library, by names alone: how it starts a program or a thread, panics, and writes a stack. The compiler
+ * inlines nothing of the program into these.
+ */
+static bool is_rust_start(const char *function)
+{
+	static const char *const names[] = {
+		"std::rt::lang_start_internal", "std::rt::init", "std::rt::cleanup", "std::sys::pal::", "std::sys::thread::",
+		"std::sys::thread_local::guard", "std::sys::thread_local::key", "std::sys::env::", "std::sys::args::",
+		"std::sys::unix::thread::", "std::sys::unix::stack_overflow::", "std::sys::unix::os::", "std::sys::unix::args::",
+		"std::sys_common::thread_info::", "std::thread::spawnhook::", "std::thread::id::", "std::thread::current::",
+		"std::panicking::rust_panic", "std::panicking::default_hook", "std::panicking::begin_panic_handler",
+		"std::panicking::panic_count::", "std::sys::backtrace::BacktraceLock", "std::sys::backtrace::lock",
+		"std::backtrace_rs::", "std::backtrace::", "gimli::", "addr2line::",
+	};
+
+	/* "<std::sys::thread::unix::Thread>::new::thread_start" */
+	return function && probes_begins_with(function + (function[0] == '<'), names, sizeof(names) / sizeof(names[0])) &&
+	       !strstr(function, "::sync::");
+}
+
+/*
  * Rust's libraries count with every program: how they start a thread or unwind a stack is theirs, what they inline into
- * the program's functions is the program's, and so are their primitives (std::sync, std::sys::sync, core::sync).
+ * the program's functions is the program's, and so are their primitives (std::sync, std::sys::sync, core::sync). Where there
+ * are no lines, as cargo's release builds have none, names tell.
  */
 static bool is_rust_library(const struct trace_frame *frames, int nr)
 {
+	if (nr == 1 && !frames[0].file)
+		return is_rust_start(frames[0].function);
 	for (int i = 0; i < nr; i++)
 		if (!frames[i].file || !symbols_of_library(frames[i].file))
 			return false;
