@@ -415,9 +415,9 @@ static __always_inline int enters_call(struct task_struct *p, struct task_state 
 		return 0;
 	}
 	if (s->quiet && t->id == s->holder) {
-		begins = begins_with(s, nr);
+		begins = begins_with(s, nr) && s->quiet == ZUG_QUIET_NEAR;
 		if (begins)
-			s->quiet = 0;
+			s->quiet = ZUG_QUIET_NOT;
 		else if (s->setup.tell_output && writes_text(nr)) {
 			tell_call(p, t, ZUG_EV_OUTPUT, args);
 			call_memory(nr, args);

@@ -75,7 +75,7 @@ static __always_inline int sandbox_command(struct zug_ctl *c, struct zug_sandbox
 		s->may_die = 1;
 		break;
 	case ZUG_CMD_LOUD:
-		s->quiet = 0;
+		s->quiet = ZUG_QUIET_NOT;
 		return 0;
 	case ZUG_CMD_CAN_ANSWER:
 		return bpf_core_field_exists(struct bpf_prog_aux___writes, kprobe_write_ctx) ? 0 : -95; /* EOPNOTSUPP */

@@ -311,9 +311,15 @@ static __always_inline bool begins_there(struct zug_sandbox *s, const struct zug
 {
 	if (!site || !(site->flags & ZUG_SITE_FROM))
 		return true;
+	if (site->flags & ZUG_SITE_BEHIND) {
+		if (s->quiet == ZUG_QUIET_FAR)
+			s->quiet = ZUG_QUIET_NEAR;
+		return false;
+	}
 	if (!s->quiet)
 		return !(site->flags & ZUG_SITE_ONCE);
-	s->quiet = 0;
+	if (s->quiet == ZUG_QUIET_NEAR)
+		s->quiet = ZUG_QUIET_NOT;
 	return true;
 }
 

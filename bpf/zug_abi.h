@@ -389,6 +389,12 @@ struct zug_lease {
  * One sandbox, in memory that user space maps. Only the BPF programs write it: user space reads it, and changes it by
  * commands (enum zug_cmd).
  */
+enum zug_quiet {
+	ZUG_QUIET_NOT,
+	ZUG_QUIET_NEAR,
+	ZUG_QUIET_FAR,		/* to a place with ZUG_SITE_BEHIND first */
+};
+
 struct zug_sandbox {
 	struct zug_setup setup;
 	struct zug_turn turn;
@@ -411,7 +417,7 @@ struct zug_sandbox {
 	__u32 env_used;		/* ZUG_ENV_*: parts of its environment that may not be what they were */
 	__u32 template_run;	/* the execution in which its template was made; 0: it has none */
 	__u32 forked;		/* this execution was forked from that */
-	__u32 quiet;		/* points are passed without an event until a task comes to where the search begins */
+	__u32 quiet;		/* ZUG_QUIET_*: points are passed without an event until a task comes to where the search begins */
 	__u32 nr_quiet;		/* how many were */
 	__u64 io_since;		/* ns, valid while holder_io */
 	__u64 dying_since;	/* ns, valid while dying_waits: when the last of them fell asleep */
@@ -650,6 +656,7 @@ struct zug_hits {
  */
 #define ZUG_SITE_EXECUTES (1u << 15)
 #define ZUG_SITE_ALONE	(1u << 23)	/* with ZUG_SITE_EXECUTES: of what is not known yet nothing is asked where no other could run */
+#define ZUG_SITE_BEHIND	(1u << 23)	/* with ZUG_SITE_FROM, and without that: no stop, and it ends ZUG_QUIET_FAR alone */
 #define ZUG_SITE_NESTS	(1u << 28)	/* a primitive of a library that stops at its own calls, but not at those that this one makes */
 #define ZUG_SITE_CASES	(1u << 30)	/* a select of Go's: the operand is its list of cases, the objects (arg[0] and [1]) are its channels */
 /*

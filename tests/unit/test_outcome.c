@@ -102,6 +102,12 @@ static void test_harness(void **state)
 		{ "[ RUN      ] Pool.Take\npool_test.cc:30: Failure\nExpected equality of these values:\n  1\n  2\n", "",
 		  "pool_test.cc:30: Failure Expected equality of these values:" },
 		{ "...\npool.cpp:30: FAILED:\n  REQUIRE( left == 2 )\nwith expansion:\n", "", "pool.cpp:30: FAILED: REQUIRE( left == 2 )" },
+		{ "JUnit version 4.13.2\n..E\nTime: 0.1\nThere was 1 failure:\n1) deposits(AccountTest)\n"
+		  "java.lang.AssertionError: expected:<3> but was:<2>\n\tat org.junit.Assert.fail(Assert.java:89)\n", "",
+		  "1) deposits(AccountTest) java.lang.AssertionError: expected:<3> but was:<2>" },
+		{ "Time: 0.1\nThere were 2 failures:\n1) a(B)\njava.lang.Error\n2) c(B)\njava.lang.Error\n", "", "1) a(B) java.lang.Error" },
+		{ "\nFailures (1):\n  JUnit Jupiter:AccountTest:deposits()\n    MethodSource [methodName = 'deposits']\n", "",
+		  "JUnit Jupiter:AccountTest:deposits() MethodSource [methodName = 'deposits']" },
 		/* what stands in the error output says more */
 		{ "--- FAIL: TestClose (0.00s)\n",
 		  "panic: send on closed channel [recovered]\n\tpanic: send on closed channel\n\ngoroutine 6",

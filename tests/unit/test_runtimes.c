@@ -23,6 +23,14 @@ static const char node_c[] =
 	"void Builtins_AtomicsLoad(void) { }\n"
 	"int main(void) { return 0; }\n";
 
+/* As Java's machine with its launcher. */
+static const char java_c[] =
+	"void JNI_CreateJavaVM(void) { }\n"
+	"void JVM_StartThread(void) { }\n"
+	"void jni_CallStaticVoidMethod(void) { }\n"
+	"int UseHeavyMonitors;\n"
+	"int main(void) { return 0; }\n";
+
 static char *no_variables[] = { NULL };
 
 static struct session plain(const char *program, char **argv)
@@ -60,6 +68,7 @@ static int make_node(void **state)
 	if (compiled_begin(state))
 		return -1;
 	compiled_make("node.c", node_c, "cc -o node node.c");
+	compiled_make("java.c", java_c, "cc -o java java.c");
 	return 0;
 }
 
@@ -149,6 +158,24 @@ static void scripts_get_no_flags(void **state)
 	release(&s);
 }
 
+/* The machine starts threads in Java before it calls the main method: the search begins at one that comes later. */
+static void java_begins_at_a_thread(void **state)
+{
+	struct session s = plain(compiled_path("java"), (char *[]){ "java", "-jar", "x.jar", NULL });
+
+	assert_int_equal(session_begin_at_program(&s), 0);
+	assert_string_equal(s.o.points.runtime, "java");
+	assert_string_equal(s.o.points.behind, "jni_CallStaticVoidMethod");
+	assert_list(s.o.points.from, "JVM_StartThread", "Java_java_lang_ProcessImpl_forkAndExec", NULL);
+	assert_list(s.o.command.argv, "java", "-Xint", "-XX:+UseSerialGC", "-XX:+UseHeavyMonitors", "-jar", "x.jar", NULL);
+	release(&s);
+	s = plain(compiled_path("java"), (char *[]){ "java", "-jar", "x.jar", NULL });
+	s.o.points.from = (char *[]){ "JVM_StartThread", NULL };
+	assert_int_equal(session_begin_at_program(&s), 0);
+	assert_null(s.o.points.behind);
+	release(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -157,6 +184,7 @@ int main(void)
 		cmocka_unit_test(options_have_precedence),
 		cmocka_unit_test(scripts_name_the_points),
 		cmocka_unit_test(scripts_get_no_flags),
+		cmocka_unit_test(java_begins_at_a_thread),
 	};
 
 	return cmocka_run_group_tests_name("runtimes", tests, make_node, compiled_end);

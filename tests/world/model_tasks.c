@@ -139,6 +139,7 @@ struct world_event *mw_tell(struct model_world *m, enum world_event_kind kind, u
 	e->ev.waker = WORLD_NO_TASK;
 	if (t != WORLD_NO_TASK) {
 		s->task[t].shown.state = state;
+		s->task[t].shown.begins = s->task[t].pc < m->p->starts[t];
 		e->after = s->task[t].shown;
 	}
 	return &e->ev;

@@ -113,6 +113,7 @@ struct mw_program {
 	uint64_t ungranted;
 	uint64_t grant_ns;	/* that a step takes; 0: 1000 */
 	uint16_t begins;	/* the search begins when task 0 comes to that operation */
+	uint16_t starts[MW_TASKS];	/* by task: up to that operation its language begins it (world_task.begins) */
 };
 
 struct model_world {

@@ -86,10 +86,39 @@ static void waits_for_runtime(void)
 	run_free(r);
 }
 
+/* T3, which the program makes and its language begins by three steps, makes these at once and alone, wherever T2 is. */
+static void begins_at_once(void)
+{
+	const struct mw_program *p =
+		PROGRAM(.starts[3] = 3, .code = { TASK(BEGIN, CREATE(2), CREATE(3), READ(0, 0), LOCAL, JOIN(2), JOIN(3)),
+						  LOOKS, TASK(LOCAL, STORE(0, 0, 1), LOCAL, LOCAL),
+						  TASK(LOCAL, LOCAL, LOCAL, LOCAL, STORE(0, 0, 2)) });
+	uint32_t apart_nr = 0, last = 0, exact = 0;
+
+	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+		const struct how random = { .strategy = "random", .seed = seed, .o.runtime_tasks = true };
+		struct run *r = run(p, &random), *again = run(p, &(struct how){ .replay = r->t, .o = random.o });
+		uint64_t first = 0, nr = trace_nr_steps(r->t);
+
+		while (first < nr && trace_step(r->t, first)->task != 3)
+			first++;
+		for (uint64_t i = first; i < first + 3 && i < nr; i++)
+			apart_nr += trace_step(r->t, i)->task != 3 || trace_step(r->t, i)->nr_enabled != 1;
+		last += r->vars[0] == 2;
+		exact += !again->x.diverged && again->x.steps == r->x.steps && again->vars[0] == r->vars[0];
+		run_free(again);
+		run_free(r);
+	}
+	check(!apart_nr, NULL, "a task that its language begins goes on alone");
+	check(last && last < SEEDS, NULL, "and behind that in any order");
+	check(exact == SEEDS, NULL, "replays of it are exact");
+}
+
 int main(void)
 {
 	waits_for_ever();
 	no_choice();
 	waits_for_runtime();
+	begins_at_once();
 	return tap_done();
 }

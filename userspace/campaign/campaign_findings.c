@@ -62,6 +62,14 @@ static void note_replays(struct campaign_finding *f, const struct session_replay
 	f->alike = replays->alike;
 }
 
+/* From now to the end, but at most that; 0: no bound. At least a nanosecond, as 0 is none. */
+static uint64_t time_left(uint64_t end, uint64_t now, uint64_t most)
+{
+	uint64_t left = end > now ? end - now : 1;
+
+	return most && most < left ? most : left;
+}
+
 /* As long as so many executions like that of t take, but at least 'least' and at most SIMPLIFY_MOST_NS. */
 static uint64_t time_of_executions(const struct trace *t, uint64_t executions, uint64_t least)
 {
@@ -81,7 +89,10 @@ static struct minimize_limits time_to_simplify(const struct campaign *c, const s
 		own = quarter < own ? own : quarter < SIMPLIFY_MOST_NS ? quarter : SIMPLIFY_MOST_NS;
 		limits = MINIMIZE_ASIDE(0);
 	}
-	limits.time_ns = MINIMIZE_SHARE(own);
+	/* what the search leaves of its own time is shared as well */
+	if (c->s.until_ns)
+		own = time_left(c->s.until_ns, now, own);
+	limits.time_ns = minimize_share(own, trace_outcome(t)->wall_ns);
 	*until = own ? now + own : 0;
 	return limits;
 }
@@ -130,7 +141,8 @@ static int find_simplest(struct campaign *c, const struct trace *t, const struct
 		before = m->executions;
 		now = clock_now_ns();
 		with.twice = true;
-		with.time_ns = !until ? limits->time_ns : until > now ? MINIMIZE_SHARE(until - now) : 1;
+		with.time_ns = !until ? limits->time_ns :
+					minimize_share(time_left(until, now, 0), trace_outcome(t)->wall_ns);
 		/* the first execution follows t */
 		with.executions = tries ? 1 : limits->executions;
 	}
@@ -181,7 +193,7 @@ static void explain_with_data(struct campaign *c, const char *min, struct minimi
 		goto out;
 	limits.other_data = true;
 	if (until)
-		limits.time_ns = until > clock_now_ns() ? MINIMIZE_SHARE(until - clock_now_ns()) : 1;
+		limits.time_ns = minimize_share(time_left(until, clock_now_ns(), 0), trace_outcome(t)->wall_ns);
 	more.came[0] = 0;
 	/* with these accesses it may not fail: a loop that waits lets others go on at them */
 	if (find_simplest(c, t, &limits, until, with, &more, f, err, sizeof(err)) ||

@@ -23,9 +23,17 @@ struct minimize_limits {
 #define MINIMIZE_ALONE		((struct minimize_limits){ .executions = 5000 })
 /*
  * Of this time minimising gets all but a quarter: the rest is for the executions that look for what
- * decides.
+ * decides. Where these take long they get more, up to a half: what decides says more than one
+ * preemption less.
  */
-#define MINIMIZE_SHARE(time_ns)	((time_ns) - (time_ns) / 4)
+#define MINIMIZE_EXPLAINS	12
+static inline uint64_t minimize_share(uint64_t time_ns, uint64_t execution_ns)
+{
+	uint64_t rest = MINIMIZE_EXPLAINS * execution_ns;
+
+	rest = rest < time_ns / 4 ? time_ns / 4 : rest;
+	return time_ns - (rest > time_ns / 2 ? time_ns / 2 : rest);
+}
 
 /* What ended it before the schedule was minimal. */
 enum minimize_cut {

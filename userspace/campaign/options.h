@@ -55,6 +55,7 @@ struct options_points {
 	char **from;		/* --from: places where the search begins; nothing before them is a point */
 	const char *from_output;	/* or when the test writes a line that matches this regular expression; NULL: not by that */
 	char **from_calls;	/* or makes one of these system calls */
+	const char *behind;	/* none of these begins it before a task has called that function; NULL: any does */
 	bool from_start;	/* at the first step, also of a runtime that is known */
 	bool fields;		/* accesses of fields are points, where an interpreter can tell of them */
 	bool not_installed;	/* calls that only read what the distribution has installed are no points (ZUG_SYS_NOT_INSTALLED) */

@@ -73,7 +73,10 @@ static int look(struct named *p, const char *place, char *err, size_t errlen)
 static int look_for_all(struct named *p, char *err, size_t errlen)
 {
 	uint32_t before = probes_nr_sites(p->s->probes);
+	const char *behind = p->from ? p->s->o.points.behind : NULL;
 
+	if (behind && probes_add_behind(p->s->probes, behind, p->s->o.command.cwd, err, errlen) < 0)
+		return -EINVAL;
 	for (unsigned int i = 0; p->places && p->places[i]; i++) {
 		int ret = look(p, p->places[i], err, errlen);
 

@@ -22,8 +22,12 @@
 static char *python_calls[] = { "clone", "clone3", "fork", "vfork", "setitimer", "alarm", "timer_create", NULL };
 /* The same, of the interpreter alone: a shell that starts it makes tasks as well. */
 static char *python_from[] = { "PyThread_start_new_thread", "PyOS_BeforeFork", "vfork", "setitimer", "alarm", "timer_create", NULL };
-/* With this the launcher calls the main method. The machine has made threads before. */
-static char *java_from[] = { "jni_CallStaticVoidMethod", NULL };
+/*
+ * The machine makes threads in Java itself, then its launcher calls the main method with java_behind. Up to the first thread
+ * of the program, or its first process, nothing can come in another order.
+ */
+static char *java_from[] = { "JVM_StartThread", "Java_java_lang_ProcessImpl_forkAndExec", NULL };
+static const char java_behind[] = "jni_CallStaticVoidMethod";
 /* What a program in Java does that others see, and the interpreter does not do itself. */
 static char *java_points[] = { "InterpreterRuntime::monitorenter", "JVM_MonitorWait", "JVM_MonitorNotify",
 			       "JVM_MonitorNotifyAll", "Unsafe_Park", "Unsafe_Unpark", NULL };
@@ -61,7 +65,8 @@ static const struct language_runtime known[] = {
 	{ .name = "python", .defines = "Py_BytesMain", .program = "python*", .library = "../lib/*/libpython3*.so.*",
 	  .from_calls = python_calls, .beginning = "the first task that it makes", .uncaught = "Exception in thread " },
 	{ .name = "java", .defines = "JNI_CreateJavaVM", .program = "java", .library = "../lib/server/libjvm.so",
-	  .from = java_from, .beginning = "the main method", .sources = ".java", .rechecks = "ObjectMonitor::EnterI", .uncaught = "Exception in thread \"",
+	  .from = java_from, .behind = java_behind, .beginning = "the first thread that the program makes",
+	  .sources = ".java", .rechecks = "ObjectMonitor::EnterI", .uncaught = "Exception in thread \"",
 	  .points = java_points, .syscalls = ZUG_SYS_FILE | ZUG_SYS_IPC,
 	  .kinds = "syscall:file,syscall:ipc", .usual = true, .flags = java_flags },
 	{ .name = "node", .defines = "napi_create_function", .program = "node*", .library = "../lib/*/libnode.so.*", .from = node_from,
@@ -112,7 +117,8 @@ static bool begins_there(struct symbols *symbols, const struct language_runtime 
 	struct symfile *f = symbols_file(symbols, path, NULL, err, sizeof(err));
 
 	return f && language_runtime_of(f) == r &&
-	       (!r->from || symfile_find(f, r->from[0], count_function, NULL) > 0);
+	       (!r->from || symfile_find(f, r->from[0], count_function, NULL) > 0) &&
+	       (!r->behind || symfile_find(f, r->behind, count_function, NULL) > 0);
 }
 
 /* The file that is that runtime: the program itself, or a library that lies where the runtime's does. malloc'd; NULL: none. */
@@ -348,6 +354,7 @@ static void begin_behind_shim(struct session *s, const char *interpreter)
 	if (!r || !says_no_begin(&s->o))
 		return;
 	s->o.points.from = r->from_calls ? python_from : r->from;
+	s->o.points.behind = r->behind;
 	s->begins = r->beginning;
 }
 
@@ -372,6 +379,7 @@ int session_begin_at_program(struct session *s)
 	if (r) {
 		o->points.from = r->from;
 		o->points.from_calls = r->from_calls;
+		o->points.behind = r->behind;
 		o->points.runtime = r->name;
 		s->begins = r->beginning;
 	}

@@ -19,6 +19,7 @@ struct language_runtime {
 	const char *program;		/* a glob of its file's name */
 	const char *library;		/* a glob, from the program's folder, of the file that may define it instead; NULL: none may */
 	char **from, **from_calls;	/* where its program begins: a function, system calls; NULL: none */
+	const char *behind;		/* once that function was called; NULL: from its start on */
 	const char *beginning;		/* the same in words */
 	const char *sources;		/* how names of the sources end in its stacks; NULL: they have none */
 	const char *rechecks;		/* the function in which its tasks wait for a lock, and look at it again at times; NULL: none */

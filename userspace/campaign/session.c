@@ -337,7 +337,7 @@ static int open_sandbox(struct session *s, char *err, size_t errlen)
 		.setup_ns = o->failure.timeout_ns,
 		.spin_ns = o->failure.spin_ns,
 		.syscall_points = o->points.syscalls | (o->points.not_installed ? ZUG_SYS_NOT_INSTALLED : 0),
-		.quiet = session_begins_late(o),
+		.quiet = !session_begins_late(o) ? ZUG_QUIET_NOT : o->points.behind ? ZUG_QUIET_FAR : ZUG_QUIET_NEAR,
 		.tell_output = o->points.from_output,
 		.virtual_time = !o->inputs.real_time,
 		.seeded = !o->inputs.real_random,

@@ -69,6 +69,7 @@ struct engine {
 	bool yielded;		/* leaving it is no preemption */
 	uint32_t same;		/* steps in a row of the last task while others were enabled */
 	bool forced;		/* at this decision the last task goes on: its point is left out */
+	bool begins;		/* one alone can be chosen at it, for a runtime begins a thread there: world_task.begins */
 	uint32_t stops;		/* of a computation in a row */
 	bool quiet;		/* at the last point the search had not begun yet */
 	uint32_t holds;		/* decisions at which a task was held */

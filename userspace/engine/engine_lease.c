@@ -191,6 +191,9 @@ void lease_give(struct engine *e, const struct search_point *p, uint32_t task)
 	/* nor of those behind a timer that has fired since */
 	if (e->w->tasks[task].label.flags & ZUG_L_TIMER)
 		return;
+	/* a task that it wakes up may be the only one that can be chosen: one of the program's, or one that begins a thread */
+	if (!e->r && e->nr_runtime && (e->begins || world_of_runtime(e->w, task)))
+		return;
 	/* progress is judged where all tasks stand */
 	most = e->pc.steps < PROGRESS_WINDOW ? PROGRESS_WINDOW - 1 - e->pc.steps : 0;
 	/* or a task is on trial */
@@ -204,6 +207,8 @@ void lease_give(struct engine *e, const struct search_point *p, uint32_t task)
 	nr = at_most(search_promise(e->s, p, &until), most);
 	if (e->r)
 		nr = at_most(nr, replayed(e, task));
+	else if (e->nr_runtime)
+		until = SEARCH_UNTIL_WAKE;
 	if (make_plan(e, p, task, &plan, most))
 		e->w->ops->lease(e->w, (uint32_t)nr, until, clock, e->r != NULL, &plan);
 	else if (nr)

@@ -7,6 +7,9 @@
  * whatever they make. In which order they come is no choice: they have the turn when the program's tasks wait or yield, one
  * after another, and none of their time-outs ends early. Nor does it help a program that waits for ever that they wake up
  * at times, or that the runtime looks again at times at the lock for which a task of the program's waits.
+ *
+ * A task of the program's in the runtime's code that begins a thread, or joins one (world_task.begins), goes on before all others
+ * where it can: threads hand the turn to each other in there, and each of these steps would be a choice that changes nothing.
  */
 #include <string.h>
 #include "engine/engine_internal.h"
@@ -63,12 +66,37 @@ static uint32_t next_of_runtime(const struct engine *e)
 	return first;
 }
 
+/* The first of the program's tasks that begins a thread, and did not yield. */
+static uint32_t next_that_begins(const struct engine *e)
+{
+	for (uint32_t i = 0; i < e->nr_enabled; i++) {
+		uint32_t task = e->enabled[i];
+
+		if (e->w->tasks[task].begins && !world_of_runtime(e->w, task) && !(e->yielded && task == e->last))
+			return task;
+	}
+	return WORLD_NO_TASK;
+}
+
+static uint32_t show_alone(struct engine *e, uint32_t only)
+{
+	for (uint32_t i = 0; i < e->nr_cands; i++)
+		e->cands[i].enabled &= e->cands[i].task == only;
+	return candidates_list(e);
+}
+
 uint32_t runtime_leave(struct engine *e)
 {
 	uint32_t own = 0, program = 0, only = WORLD_NO_TASK;
 
+	e->begins = false;
 	if (!e->nr_runtime || e->status.quiet)
 		return e->nr_enabled;
+	only = next_that_begins(e);
+	if (only != WORLD_NO_TASK) {
+		e->begins = true;
+		return show_alone(e, only);
+	}
 	for (uint32_t i = 0; i < e->nr_enabled; i++) {
 		own += world_of_runtime(e->w, e->enabled[i]);
 		program += !world_of_runtime(e->w, e->enabled[i]) && !(e->yielded && e->enabled[i] == e->last);
@@ -79,10 +107,12 @@ uint32_t runtime_leave(struct engine *e)
 	if (!program || e->passed_over >= PROGRESS_STARVING)
 		only = next_of_runtime(e);
 	e->passed_over = only == WORLD_NO_TASK ? e->passed_over + 1 : 0;
+	if (only != WORLD_NO_TASK)
+		return show_alone(e, only);
 	for (uint32_t i = 0; i < e->nr_cands; i++) {
 		struct search_cand *c = &e->cands[i];
 
-		c->enabled &= only == WORLD_NO_TASK ? !world_of_runtime(e->w, c->task) : c->task == only;
+		c->enabled &= !world_of_runtime(e->w, c->task);
 	}
 	return candidates_list(e);
 }

@@ -387,15 +387,23 @@ static bool sanitizer(struct outcome *o, const char *err)
 /*
  * What a test program says on its output about a test that failed: Rust's harness shows there what the test wrote,
  * "thread 'tests::pool' (7) panicked at src/lib.rs:30:9:"; Go's has "--- FAIL: TestPool (0.00s)", and below it, further in,
- * what the test logged; GoogleTest "pool_test.cc:30: Failure"; Catch2 "pool.cpp:30: FAILED:". NULL: none of these.
+ * what the test logged; GoogleTest "pool_test.cc:30: Failure"; Catch2 "pool.cpp:30: FAILED:"; JUnit a list of the tests that
+ * have failed. NULL: none of these.
  */
 static const char *failed_test(const char *out)
 {
+	static const char *const lists[] = { "\nThere was 1 failure:\n", " failures:\n1) ", "\nFailures (" };
 	static const char *const panics[] = { "panicked at ", NULL };
 	static const char *const failures[] = { "--- FAIL: ", ": Failure\n", ": FAILED:\n", NULL };
 
 	if (line_with(out, panics))
 		return cause(out, panics);
+	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+		const char *list = strstr(out, lists[i]), *next = list ? strchr(list + 1, '\n') : NULL;
+
+		if (next && next[1])
+			return next + 1;
+	}
 	return line_with(out, failures);
 }
 

@@ -72,6 +72,7 @@ struct world_task {
 	bool own_time;			/* for_turn, with a time-out: that is the runtime's own affair, and never ends early */
 	bool any_time;			/* for_turn, with a time-out: it counts how long another task computes, and may be over at once */
 	bool expires;			/* the engine's, while a lease holds: blocked, and may go on as if its time-out were over */
+	bool begins;			/* in a language's own code that begins, ends or joins a thread, or loads what is executed */
 	bool network;			/* blocked: for something that may come through the test's own network */
 	bool outside;			/* blocked: something outside the test may wake it, too */
 	bool quits;			/* about to end the root command, with this status */

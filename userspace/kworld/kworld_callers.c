@@ -7,6 +7,7 @@
  * (or the code itself, sym_depth.c) is read once for each place, and each call costs a look at a page of the task's
  * stack. Where that does not lead to code of the program, the instruction that calls the kernel is the place.
  */
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include "kworld/kworld_internal.h"
@@ -306,7 +307,10 @@ bool kworld_executes_own(struct kworld *k, const struct world_task *t, const str
 		return false;
 	if (s->fields == PROBE_FIELDS_POSSIBLE || s->fields == PROBE_FIELDS_WANTED) {
 		want_fields(m, s, t->pid, bias, kworld_state(k)->quiet);
-		return false;
+		/* a point once, where the search begins there */
+		own = s->from && !k->run.begun && !kworld_state(k)->quiet;
+		k->run.begun |= own;
+		return own;
 	}
 	/* of an access the innermost says it, unless there is more to be asked */
 	nr = symbols_interpreted_by(k->o.symbols, m->file, bias, t->pid, regs[17], frames,
@@ -368,6 +372,28 @@ static bool begins_thread_by(struct kworld *k, const struct world_task *t, unsig
 	       symbols_begins_thread(frames, symbols_interpreted_by(k->o.symbols, f, bias, t->pid, regs[17], frames, 64));
 }
 
+/* The module of Java's machine that the process has; UINT_MAX: none. */
+static unsigned int java_of(struct kworld *k, uint32_t process)
+{
+	uint64_t bias;
+
+	for (unsigned int m = 0; k->o.leave_interpreter && m < probes_nr_modules(k->o.probes); m++) {
+		struct symfile *f = probes_module(k->o.probes, m)->file;
+
+		if (f && symfile_is_java(f) && !places_bias(k->o.places, process, m, &bias))
+			return m;
+	}
+	return UINT_MAX;
+}
+
+/* Java's machine has a thread wait for its creator, and the creator for the thread, before that executes anything of the program. */
+bool kworld_begins(struct kworld *k, const struct world_task *t)
+{
+	unsigned int java = kworld_state(k)->quiet ? UINT_MAX : java_of(k, t->process);
+
+	return java != UINT_MAX && (!k->kt[t->task].pointed || begins_thread_by(k, t, java));
+}
+
 /* s: what it stands at; NULL: that is not known. */
 static bool begins_thread(struct kworld *k, const struct world_task *t, const struct probe_site *s)
 {
@@ -408,8 +434,10 @@ void kworld_scope_point(struct kworld *k, struct world_task *t, const struct zug
 		out = true;
 	else
 		k->kt[t->task].asked_for_turn = false;
-	if (!out && t->state == TASK_PARKED && !(e->flags & ZUG_EF_LEASED))
+	if (!out && t->state == TASK_PARKED && !(e->flags & ZUG_EF_LEASED)) {
 		out = begins_thread(k, t, probes_site(k->o.probes, e->site));
+		t->begins = out && java_of(k, t->process) != UINT_MAX;
+	}
 	if (out)
 		t->label.flags |= ZUG_L_LEFT_OUT;
 }
@@ -475,18 +503,10 @@ static bool loads_classes(struct kworld *k, const struct world_task *t)
 	static const char *const ends[] = { ".class", ".jar", "/lib/modules" };
 	const char *name = k->o.leave_interpreter ? file_of_call(k, t) : NULL;
 	size_t n = name ? strlen(name) : 0;
-	uint64_t bias;
 
-	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
-		if (n <= strlen(ends[i]) || strcmp(name + n - strlen(ends[i]), ends[i]))
-			continue;
-		for (unsigned int m = 0; m < probes_nr_modules(k->o.probes); m++) {
-			struct symfile *f = probes_module(k->o.probes, m)->file;
-
-			if (f && symfile_is_java(f) && !places_bias(k->o.places, t->process, m, &bias))
-				return true;
-		}
-	}
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+		if (n > strlen(ends[i]) && !strcmp(name + n - strlen(ends[i]), ends[i]))
+			return java_of(k, t->process) != UINT_MAX;
 	return false;
 }
 
@@ -496,7 +516,8 @@ void kworld_scope_call(struct kworld *k, struct world_task *t, const struct zug_
 	uint64_t site;
 
 	k->kt[t->task].asked_for_turn = false;
-	if (is_of_go(k, t, e) || asks_machine(k, t) || loads_classes(k, t))
+	t->begins = loads_classes(k, t);
+	if (is_of_go(k, t, e) || asks_machine(k, t) || t->begins)
 		t->label.flags |= ZUG_L_LEFT_OUT;
 	if (!probes_has_scope(k->o.probes))
 		return;

@@ -133,6 +133,7 @@ static bool on_new(struct kworld *k, struct arrival *a)
 		return false;
 	if (!thread && parent != WORLD_NO_TASK)
 		places_fork(k->o.places, n, k->w.tasks[parent].process);
+	k->w.tasks[n].begins = thread && kworld_begins(k, &k->w.tasks[n]);
 	a->ev.kind = WORLD_NEW;
 	a->ev.task = n;
 	return true;
@@ -308,6 +309,8 @@ static void at_point(struct kworld *k, struct arrival *a)
 	a->ev.leased = a->e.flags & ZUG_EF_LEASED;
 	a->t->state = a->ev.passed ? TASK_RUNNING : TASK_PARKED;
 	a->t->label = (struct zug_label){ 0 };
+	a->t->begins = false;
+	a->kt->pointed = true;
 	a->kt->lock = 0;
 	a->kt->at[0].offset = a->kt->at[1].offset = 0;
 	a->kt->yields = false;

@@ -84,6 +84,7 @@ struct ktask {
 	} mutexes[2];		/* of its last two operations on one, the last first */
 	bool asked_for_turn;	/* its wait for the interpreter's lock was over: until it has the lock the next one takes its time */
 	bool lent;		/* its turn was lent, and it has not come back from the kernel since */
+	bool pointed;		/* it has come to a point */
 	/* of the last call that it came to of a function which lets the kernel access the program's memory */
 	struct {
 		uint64_t addr, object;
@@ -237,6 +238,7 @@ struct kworld_run {
 	uint64_t stops[KWORLD_STOPS];	/* sites */
 	bool lone_stop;		/* no other task could run at the last stop in a computation */
 	struct quiet_stops quiet_stops;
+	bool begun;		/* a task has come to where the search begins, which an interpreter is asked at (kworld_executes_own()) */
 	bool computed_long;	/* a task did: those stops stay */
 	uint32_t told_modules;	/* that this execution's trace knows */
 	struct lease lease;
@@ -404,6 +406,8 @@ int kworld_registers(struct world *w, const struct world_task *t, uint64_t regs[
  * kernel side is told what it is.
  */
 bool kworld_executes_own(struct kworld *k, const struct world_task *t, const struct zug_event *e);
+/* world_task.begins of a thread that was made now, or of a task that blocks in a futex. */
+bool kworld_begins(struct kworld *k, const struct world_task *t);
 /* The process executes a program of Go's, without C. */
 bool kworld_is_go(struct kworld *k, uint32_t process);
 /* There lies a lock or condition that an interpreter has for itself, and which is left out (leave_interpreter). */

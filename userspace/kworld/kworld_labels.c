@@ -872,6 +872,7 @@ void kworld_describe_wait(struct kworld *k, struct world_task *t, const struct z
 	/* a task that waits for it with a time-out asks for it then, when another one has had it for so long */
 	t->any_time = t->for_turn && t->deadline && !k->kt[t->task].asked_for_turn;
 	describe_go(k, t, e);
+	t->begins = e->nr == SYS_futex && kworld_begins(k, t);
 	/* a point that was passed before the search began made no event */
 	if (kworld_state(k)->quiet || (!inside_label(t, &k->kt[t->task], e) && !(d && t->label.op == d->op))) {
 		t->label = (struct zug_label){ .op = d ? d->op : ZUG_OP_NONE };

@@ -161,6 +161,7 @@ static struct kernel_probe probe_of(struct probes *p, const struct probe_module 
 	kp.what.pass = probes_pass(mod, s);
 	if (s->executes) {
 		tell_executed(mod, s, &kp.what);
+		kp.what.flags |= s->from ? ZUG_SITE_FROM : 0;
 		return kp;
 	}
 	if (s->code.kind)
@@ -171,7 +172,7 @@ static struct kernel_probe probe_of(struct probes *p, const struct probe_module 
 	if (s->waits || s->op == ZUG_OP_PAUSE || s->op == ZUG_OP_SPIN_LOCK)
 		kp.what.flags |= ZUG_SITE_WAITS;
 	if (s->from)
-		kp.what.flags |= ZUG_SITE_FROM | (s->once ? ZUG_SITE_ONCE : 0);
+		kp.what.flags |= ZUG_SITE_FROM | (s->once ? ZUG_SITE_ONCE : 0) | (s->behind ? ZUG_SITE_BEHIND : 0);
 	kp.what.within = s->within;
 	kp.what.obj_arg = s->code.kind ? 0 : s->obj_arg;
 	kp.what.obj2_arg = s->code.kind ? 0 : s->obj2_arg;
@@ -546,7 +547,7 @@ int probes_replant(struct probes *p, char *err, size_t errlen)
 
 struct point_spec {
 	struct found f;
-	bool from;
+	bool from, behind;
 	const char *path;	/* of the module */
 	uint64_t add;		/* SYMBOL+OFF */
 	uint64_t refused;	/* offset of a place that cannot be probed, 0 none */
@@ -559,7 +560,7 @@ static int add_point(struct point_spec *ps, uint64_t offset, const char *symbol)
 		return 0;
 	}
 	return found_append_once(&ps->f, &(struct probe_site){ .offset = offset, .symbol = symbol, .op = ZUG_OP_POINT,
-							       .from = ps->from, .once = ps->from,
+							       .from = ps->from, .once = ps->from, .behind = ps->behind,
 							       .java = symfile_java_operation(ps->f.file, symbol) });
 }
 
@@ -699,8 +700,8 @@ static bool mark_from(struct probes *p, uint32_t m, const struct found *f)
 	return any;
 }
 
-/* again: for --from, as probes_add_from() has it; NULL: for --point. */
-static int add_named(struct probes *p, const char *spec, const char *cwd, bool sync, bool *again, char *err,
+/* again: for --from, as probes_add_from() has it; NULL: for --point. behind: with --from, as probes_add_behind() has it. */
+static int add_named(struct probes *p, const char *spec, const char *cwd, bool sync, bool *again, bool behind, char *err,
 		     size_t errlen)
 {
 	const char *option = again ? "--from" : "--point";
@@ -742,9 +743,9 @@ static int add_named(struct probes *p, const char *spec, const char *cwd, bool s
 		if ((only >= 0 && m != (unsigned int)only) || p->modules[m].made)
 			continue;
 		ps = (struct point_spec){ .f.fd = open(p->modules[m].path, O_RDONLY | O_CLOEXEC), .f.file = p->modules[m].file,
-					  .from = again };
+					  .from = again, .behind = behind };
 		point_in(p, m, what, &ps);
-		if (again)
+		if (again && !behind)
 			*again |= mark_from(p, m, &ps.f);
 		total += ps.f.nr;	/* with those that are points already */
 		ret = probes_plant(p, m, &ps.f, err, errlen);
@@ -770,13 +771,20 @@ static int add_named(struct probes *p, const char *spec, const char *cwd, bool s
 int probes_add_point(struct probes *p, const char *spec, const char *cwd, bool sync, char *err,
 		     size_t errlen)
 {
-	return add_named(p, spec, cwd, sync, NULL, err, errlen);
+	return add_named(p, spec, cwd, sync, NULL, false, err, errlen);
 }
 
 int probes_add_from(struct probes *p, const char *spec, const char *cwd, bool sync, bool *again, char *err, size_t errlen)
 {
 	*again = false;
-	return add_named(p, spec, cwd, sync, again, err, errlen);
+	return add_named(p, spec, cwd, sync, again, false, err, errlen);
+}
+
+int probes_add_behind(struct probes *p, const char *function, const char *cwd, char *err, size_t errlen)
+{
+	bool again = false;
+
+	return add_named(p, function, cwd, false, &again, true, err, errlen);
 }
 
 void probes_say_unknown(struct probes *p, bool from, const char *spec, char *err, size_t errlen)

@@ -50,6 +50,7 @@ struct probe_site {
 	bool silent;		/* not a point any more */
 	bool from;		/* the search begins there (--from) */
 	bool once;		/* and the place is no point again after that */
+	bool behind;		/* it begins behind that place, which is no point (probes_add_behind()) */
 	bool executes;		/* an interpreter looks there what others want (symfile_looks); of code only base and disp are set */
 	uint8_t fields;		/* enum probe_fields, with executes: there it is one that calls functions at accesses (symfile_fields) */
 	uint8_t java;		/* enum java_operation: what a function of Java's machine does there */
@@ -110,6 +111,8 @@ int probes_add_point(struct probes *p, const char *spec, const char *cwd, bool s
  * probes_replant() on; *again: there is one.
  */
 int probes_add_from(struct probes *p, const char *spec, const char *cwd, bool sync, bool *again, char *err, size_t errlen);
+/* A function that has to be called before one of these begins the search, likewise. */
+int probes_add_behind(struct probes *p, const char *function, const char *cwd, char *err, size_t errlen);
 /* A line about such a place that is in none of the modules: it names the nearest symbol, which in large files takes seconds. */
 void probes_say_unknown(struct probes *p, bool from, const char *spec, char *err, size_t errlen);
 

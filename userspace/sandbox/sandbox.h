@@ -43,7 +43,7 @@ struct sandbox_options {
 	uint64_t max_memory;	/* bytes of all its tasks and files (memory.max); 0: no limit */
 	uint64_t spin_ns;	/* a task that computes so long without a point is stopped; 0: never */
 	uint32_t syscall_points;	/* ZUG_SYS_* */
-	bool quiet;		/* no point is one until a task comes to where the search begins: a place with ZUG_SITE_FROM, */
+	uint32_t quiet;		/* ZUG_QUIET_*: no point is one until a task comes to where the search begins: a place with ZUG_SITE_FROM, */
 	bool tell_output;	/* or a write that kworld takes for it, */
 	uint64_t from_calls[ZUG_NR_SYSCALLS / 64];	/* or one of these system calls */
 	bool in_place;		/* no private copies: processes that join keep their files */
