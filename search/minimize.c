@@ -4,8 +4,11 @@
  *
  * Zeller, Hildebrandt: Simplifying and isolating failure-inducing input (2002)
  * on the list of differences from the base scheduler, which is what Hermit does
- * with its preemptions. Those go first, together, during which nothing happened
- * that the preempted task touches. Failures are not monotone in these, so after the chunks
+ * with its preemptions. First the steps of each task that could come in a row do so,
+ * all at once: the same execution as far as the program can tell, with fewer switches
+ * (Jalbert, Sen: A trace simplification technique, 2010). Then those preemptions go,
+ * together, during which nothing happened that the preempted task touches. Failures
+ * are not monotone in these, so after the chunks
  * each single one is tried until none can go (of a livelock, those within its
  * loop go together, before all others); then each preemption is moved
  * later as long as it fails: where that stops, the next step of the preempted
@@ -26,17 +29,22 @@ struct record {
 	struct schedule s;
 	struct minimize_pair *pairs;
 	size_t nr_pairs, room_pairs;
+	size_t *enabled;		/* by step: from which on its task was enabled, before it made the step */
+	size_t room_enabled;
 	struct difference *others;	/* preemptions that were not made: OTHERS_MAX at most, the last ones */
 	size_t nr_others, room_others;
 };
 
+/* Of so many steps, the last ones, it is seen which could come in another order (GATHER). */
+#define GATHER_MAX	4096
+
 /* So many preemptions elsewhere are tried, each alone, where more than one is left. */
 #define OTHERS_MAX	64
 
-enum phase { FOLLOW, LOOP, NEEDLESS, CHUNKS, SINGLES, REORDER, LATER, ELSEWHERE, DONE };
+enum phase { FOLLOW, GATHER, LOOP, NEEDLESS, CHUNKS, SINGLES, REORDER, LATER, ELSEWHERE, DONE };
 
 struct minimize {
-	struct around a;		/* its order: of the trial in REORDER */
+	struct around a;		/* its order: of the trial in GATHER and REORDER */
 	uint64_t best_trial;
 	struct record best, now;
 	struct difference *trial;	/* what this execution follows */
@@ -50,12 +58,17 @@ struct minimize {
 	bool twice;			/* what fails is executed once more before it is accepted */
 	bool again;			/* this trial is the one before it, whose tasks are first */
 	struct schedule first;
+	size_t *since;			/* by task: the step from which on it is enabled; NOT_ENABLED: it is not */
+	uint32_t nr_since;
 };
+
+#define NOT_ENABLED SIZE_MAX
 
 static void record_free(struct record *r)
 {
 	schedule_release(&r->s);
 	free(r->pairs);
+	free(r->enabled);
 	free(r->others);
 }
 
@@ -67,6 +80,7 @@ static void fini(void *state)
 	record_free(&m->now);
 	schedule_release(&m->first);
 	free(m->trial);
+	free(m->since);
 	around_release(&m->a);
 }
 
@@ -197,12 +211,92 @@ static bool try_without_needless(struct minimize *m)
 	return m->nr_trial < s->nr_diffs;
 }
 
+/* ---- steps of a task in a row ---- */
+
+static bool is_yield(const struct zug_label *l)
+{
+	return l->op == ZUG_OP_YIELD || l->op == ZUG_OP_PAUSE || l->op == ZUG_OP_SLEEP;
+}
+
+/* Step b comes after step a, and has to. access: of the steps from 'from' on. */
+static bool is_behind(const struct record *r, const struct access *access, size_t from, size_t a, size_t b)
+{
+	return r->s.tasks[a] == r->s.tasks[b] || r->enabled[b] == a + 1 || access_dependent(&access[a - from], &access[b - from]);
+}
+
+/*
+ * The steps from 'from' on, each task's in a row as far as nothing that others do has to come between; there the task goes on
+ * whose step came first. waits: by step, how many that have to come before it are still to come.
+ */
+static void gather(struct minimize *m, const struct access *access, uint32_t *waits, size_t from)
+{
+	const struct schedule *s = &m->best.s;
+	size_t first = from, at = from;
+	uint32_t *order = m->a.order, task;
+
+	memcpy(order, s->tasks, from * sizeof(*order));
+	for (size_t b = from; b < s->nr; b++)
+		for (size_t a = from; a < b; a++)
+			waits[b - from] += is_behind(&m->best, access, from, a, b);
+	for (m->a.nr_order = from; m->a.nr_order < s->nr;) {
+		task = s->tasks[at];
+		order[m->a.nr_order++] = task;
+		waits[at - from] = UINT32_MAX;
+		for (size_t b = at + 1; b < s->nr; b++)
+			if (waits[b - from] != UINT32_MAX && is_behind(&m->best, access, from, at, b))
+				waits[b - from]--;
+		while (first < s->nr && waits[first - from] == UINT32_MAX)
+			first++;
+		if (is_yield(&s->labels[at])) {
+			at = first;
+			continue;
+		}
+		while (++at < s->nr && s->tasks[at] != task)
+			;
+		if (at == s->nr || waits[at - from])
+			at = first;
+	}
+}
+
+static size_t switches(const uint32_t *tasks, size_t nr)
+{
+	size_t n = 0;
+
+	for (size_t i = 1; i < nr; i++)
+		n += tasks[i] != tasks[i - 1];
+	return n;
+}
+
+/* False: there would not be fewer switches. */
+static bool try_gathered(struct minimize *m)
+{
+	const struct schedule *s = &m->best.s;
+	size_t from = s->nr > GATHER_MAX ? s->nr - GATHER_MAX : 0;
+	struct access *access = malloc((s->nr - from + 1) * sizeof(*access));
+	uint32_t *waits = calloc(s->nr - from + 1, sizeof(*waits));
+	bool fewer = false;
+
+	if (access && waits) {
+		for (size_t i = from; i < s->nr; i++)
+			access[i - from] = access_of(&s->labels[i]);
+		gather(m, access, waits, from);
+		fewer = switches(m->a.order, s->nr) < switches(s->tasks, s->nr);
+	} else {
+		m->a.error = -ENOMEM;
+	}
+	free(access);
+	free(waits);
+	return fewer;
+}
+
 /* Set up the next trial; false when the phase is over. */
 static bool next_of_phase(struct minimize *m)
 {
 	size_t nr = m->best.s.nr_diffs;
 
 	switch (m->phase) {
+	case GATHER:
+		return !m->at && !m->loop && m->best.s.preemptions && try_gathered(m);
 	case LOOP:
 		while (m->at < nr && m->best.s.diffs[m->at].step + m->loop < m->best.s.nr)
 			m->at++;
@@ -273,17 +367,21 @@ static int begin(void *state, uint64_t iteration)
 		m->move = 0;
 		m->changed = false;
 	}
+	if (m->a.error)
+		return m->a.error;
 	if (m->phase == DONE)
 		return SEARCH_EXHAUSTED;
 	m->a.trials++;
 	schedule_clear(&m->now.s);
 	m->now.nr_pairs = m->now.nr_others = 0;
+	for (uint32_t i = 0; i < m->nr_since; i++)
+		m->since[i] = NOT_ENABLED;
 	return SEARCH_GO;
 }
 
 static uint32_t follow(struct minimize *m, const struct choice *c)
 {
-	if (m->phase == FOLLOW || m->phase == REORDER)
+	if (m->phase == FOLLOW || m->phase == GATHER || m->phase == REORDER)
 		return around_follow(&m->a, c);
 	return schedule_follow(m->trial, m->nr_trial, m->a.env, c);
 }
@@ -322,6 +420,28 @@ static int note_elsewhere(struct minimize *m, const struct choice *c, uint32_t p
 	return 0;
 }
 
+/* From which step on the task that makes this one could make it. */
+static int note_enabled(struct minimize *m, const struct choice *c, uint32_t task)
+{
+	const struct search_point *p = c->point;
+	uint32_t before = m->nr_since;
+
+	if (!ARRAY_RESERVE(m->since, m->nr_since, p->cand[p->nr - 1].task + 1) ||
+	    !ARRAY_RESERVE(m->now.enabled, m->now.room_enabled, m->now.s.nr + 1))
+		return -ENOMEM;
+	for (uint32_t i = before; i < m->nr_since; i++)
+		m->since[i] = NOT_ENABLED;
+	for (uint32_t i = 0; i < p->nr; i++) {
+		size_t *since = &m->since[p->cand[i].task];
+
+		if (p->cand[i].enabled && *since == NOT_ENABLED)
+			*since = m->now.s.nr;
+	}
+	m->now.enabled[m->now.s.nr] = m->since[task];
+	m->since[task] = NOT_ENABLED;
+	return 0;
+}
+
 static int pick(void *state, const struct choice *fair)
 {
 	struct minimize *m = state;
@@ -334,6 +454,8 @@ static int pick(void *state, const struct choice *fair)
 	if (!c->free && !m->a.error)
 		m->a.error = note_elsewhere(m, c, pos);
 	if (!m->a.error)
+		m->a.error = note_enabled(m, c, choice_cand(c, pos)->task);
+	if (!m->a.error)
 		m->a.error = schedule_note(&m->now.s, m->a.env, c, pos);
 	return m->a.error ? m->a.error : (int)c->allowed[pos];
 }
@@ -344,7 +466,7 @@ static uint64_t promise(const void *state, const struct search_point *point, uin
 	const struct minimize *m = state;
 
 	*until = SEARCH_UNTIL_DONE;
-	if (m->phase == FOLLOW || m->phase == REORDER)
+	if (m->phase == FOLLOW || m->phase == GATHER || m->phase == REORDER)
 		return around_promise(&m->a, point, task);
 	return schedule_promise(m->trial, m->nr_trial, m->a.env, task);
 }
@@ -433,7 +555,7 @@ static void end(void *state, const struct search_end *e)
 	switch (m->phase) {
 	case FOLLOW:
 		m->a.reproduced = fails;
-		m->phase = fails ? LOOP : DONE;
+		m->phase = fails ? GATHER : DONE;
 		if (fails)
 			m->a.error = accept(m);
 		set_chunk(m);
@@ -446,10 +568,14 @@ static void end(void *state, const struct search_end *e)
 	}
 	if (must_repeat(m, &good))
 		return;
-	if (m->phase == LOOP || m->phase == NEEDLESS) {
+	if (m->phase == GATHER || m->phase == LOOP || m->phase == NEEDLESS) {
 		if (good)
 			m->a.error = accept(m);
 		set_chunk(m);
+		if (m->phase == GATHER) {
+			m->at = 1;
+			return;
+		}
 		/* without these, others may look needless now */
 		m->at = m->phase == NEEDLESS && !good;
 		m->phase = NEEDLESS;

@@ -312,6 +312,33 @@ static void test_pair(void)
 	program_free(p);
 }
 
+/* Steps that could come in a row do so in one trial: of hundreds of preemptions few are left after five executions. */
+static void test_few_trials(void)
+{
+	struct program *p = program_new("lostupdate", 100);
+	uint32_t order[MAX_ORDER], before = 0, left = 0, nr = 0;
+
+	for (uint64_t seed = 1; seed <= 20; seed++) {
+		struct minimize_result result;
+		struct model_result r;
+		struct search *s;
+
+		if (!model_fail(&p->model, seed, 5000, &r, order, MAX_ORDER))
+			continue;
+		before += preemptions(&p->model, order, r.steps);
+		s = minimize_new(&options, order, r.steps, r.outcome, 5, NULL, 0);
+		while (model_run(&p->model, s, &r, NULL, 0) == SEARCH_GO)
+			;
+		minimize_result(s, &result);
+		left += result.preemptions;
+		nr++;
+		search_free(s);
+	}
+	tap_ok(nr && before > 100 * nr && left <= 2 * nr, "five executions leave %.1f of %.1f preemptions of %u schedules",
+	       left / (double)nr, before / (double)nr, nr);
+	program_free(p);
+}
+
 int main(void)
 {
 	test_programs();
@@ -321,6 +348,7 @@ int main(void)
 	test_twice();
 	test_pair();
 	test_left();
+	test_few_trials();
 	tap_ok(all_not_least * 20 <= all_found, "the fewest preemptions there are, in 19 of 20 (%d of "
 	       "%d have more)", all_not_least, all_found);
 	return tap_done();
