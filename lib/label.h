@@ -229,6 +229,17 @@ static inline bool zug_op_is_call(unsigned int op)
 	return op >= ZUG_OP_LOCK && op < ZUG_OP_FORK;
 }
 
+/* The same, and it is about an object that synchronises, in memory. */
+static inline bool zug_op_is_sync(unsigned int op)
+{
+	return op >= ZUG_OP_LOCK && op < ZUG_OP_CREATE;
+}
+
+static inline bool zug_op_is_atomic(unsigned int op)
+{
+	return op == ZUG_OP_ATOMIC_LOAD || op == ZUG_OP_ATOMIC_STORE || op == ZUG_OP_ATOMIC_RMW;
+}
+
 /* A call that waits for a lock until it has it, and the lock's memory says whether it would wait. */
 static inline bool zug_op_waits_for_lock(unsigned int op)
 {

@@ -168,24 +168,24 @@ static bool is_data(unsigned int op)
 }
 
 /*
- * Atomic accesses order as sequential consistency does: a reader comes after all writers before it.
+ * Atomic accesses (zug_op_is_atomic()) order as sequential consistency does: a reader comes after all writers before it.
  */
-static bool is_atomic(unsigned int op)
-{
-	return op == ZUG_OP_ATOMIC_LOAD || op == ZUG_OP_ATOMIC_STORE || op == ZUG_OP_ATOMIC_RMW;
-}
 
 /* A task that may take something from the object is ordered after those that put it there. */
-static int synchronise(struct vector_clocks *vc, uint32_t task, const struct zug_label *l, bool give)
+static int take(struct vector_clocks *vc, uint32_t task, const struct zug_label *l)
+{
+	if (!((l->flags | zug_op_flags(l->op)) & (ZUG_L_ACQUIRE | ZUG_L_COARSE)) && l->op != ZUG_OP_RESUME &&
+	    !zug_op_is_atomic(l->op))
+		return 0;
+	return acquire(vc, task, l->object) ?: acquire(vc, task, l->object2);
+}
+
+static int give(struct vector_clocks *vc, uint32_t task, const struct zug_label *l)
 {
 	unsigned int flags = l->flags | zug_op_flags(l->op);
 	int ret = 0;
 
-	if (flags & (ZUG_L_ACQUIRE | ZUG_L_COARSE) || l->op == ZUG_OP_RESUME || is_atomic(l->op)) {
-		ret = acquire(vc, task, l->object);
-		ret = ret ? ret : acquire(vc, task, l->object2);
-	}
-	if (!ret && give && (flags & ZUG_L_RELEASE || (is_atomic(l->op) && flags & ZUG_L_WRITE))) {
+	if (flags & ZUG_L_RELEASE || (zug_op_is_atomic(l->op) && flags & ZUG_L_WRITE)) {
 		ret = release(vc, task, l->object);
 		ret = ret ? ret : release(vc, task, l->object2);
 		clock_of(vc, task)[task]++;
@@ -376,19 +376,36 @@ static int access_data(struct vector_clocks *vc, uint32_t task, const struct zug
 	return ret ? ret : found;
 }
 
+/* The first race is the one that is told, and all accesses are noted. */
+static int access_all(struct vector_clocks *vc, uint32_t task, const struct zug_label *l, const struct vector_clocks_access *a,
+		      uint32_t nr, struct vector_clocks_race *race)
+{
+	int ret = 0;
+
+	for (uint32_t n = 0; n < nr; n++) {
+		struct vector_clocks_race other;
+		int found = access_data(vc, task, l, &a[n], ret == 1 ? &other : race);
+
+		if (found < 0)
+			return found;
+		ret |= found;
+	}
+	return ret;
+}
+
 int vector_clocks_step_on(struct vector_clocks *vc, const struct search_point *p, uint32_t i,
 			  const struct vector_clocks_access *a, uint32_t nr,
 			  struct vector_clocks_race *race)
 {
 	const struct zug_label *l = &p->cand[i].label;
 	uint32_t task = p->cand[i].task;
-	int ret;
+	int found, ret;
 
 	look(vc, p);
 	if (task >= VECTOR_CLOCKS_TASKS)
 		return 0;
 	/* If the operation before waited in the kernel, what it waited for came first. */
-	ret = vc->waited[task] ? synchronise(vc, task, &vc->pending[task], false) : 0;
+	ret = vc->waited[task] ? take(vc, task, &vc->pending[task]) : 0;
 	if (ret)
 		return ret;
 	vc->waited[task] = false;
@@ -400,21 +417,20 @@ int vector_clocks_step_on(struct vector_clocks *vc, const struct search_point *p
 		return ret;
 	vc->pending[task] = *l;
 	if (!is_data(l->op)) {
-		ret = synchronise(vc, task, l, true);
-		return ret || l->op != ZUG_OP_ONCE ? ret : once_enters(vc, task, l->object);
+		/* what it gives on comes after what it accesses, as that comes after what it takes */
+		ret = take(vc, task, l);
+		found = ret ? ret : access_all(vc, task, l, a, nr, race);
+		if (found >= 0)
+			ret = give(vc, task, l);
+		if (!ret && found >= 0 && l->op == ZUG_OP_ONCE)
+			ret = once_enters(vc, task, l->object);
+		return ret ? ret : found;
 	}
 	vc->pending[task] = (struct zug_label){ .op = ZUG_OP_NONE };
-	/* the first race is the one that is told, and all accesses are noted */
-	for (uint32_t n = 0; n < nr; n++) {
-		struct vector_clocks_race other;
-		int found = access_data(vc, task, l, &a[n], ret == 1 ? &other : race);
-
-		if (found)
-			ret = found < 0 ? found : 1;
-		if (ret < 0)
-			return ret;
-	}
-	return once_initialises(vc, task) ? -ENOMEM : ret;
+	found = access_all(vc, task, l, a, nr, race);
+	if (found < 0)
+		return found;
+	return once_initialises(vc, task) ? -ENOMEM : found;
 }
 
 int vector_clocks_step(struct vector_clocks *vc, const struct search_point *p, uint32_t i,
@@ -426,7 +442,7 @@ int vector_clocks_step(struct vector_clocks *vc, const struct search_point *p, u
 		{ .object = l->object2, .write = l->op == ZUG_OP_DATA_WRITE },
 	};
 
-	return vector_clocks_step_on(vc, p, i, a, 2, race);
+	return vector_clocks_step_on(vc, p, i, a, is_data(l->op) ? 2 : 0, race);
 }
 
 bool vector_clocks_always(const struct vector_clocks *vc, uint64_t object)

@@ -230,6 +230,46 @@ static void test_once(void)
 	tap_ok(right, "what is set once is ordered for all who come out, and nothing else");
 }
 
+/*
+ * Task 1 uses data under a lock that lies beside it, and task 0 frees both behind its own time with the lock: what an operation
+ * other than on data accesses is ordered by what it takes and gives on. (The lock is object 1, its memory 2.)
+ */
+static void test_uses(void)
+{
+	static const struct {
+		uint32_t task;
+		unsigned int op;
+		bool write;
+		int race;
+	} steps[2][5] = {
+		{ { 1, ZUG_OP_LOCK, false, 0 }, { 1, ZUG_OP_UNLOCK, false, 0 }, { 0, ZUG_OP_LOCK, false, 0 },
+		  { 0, ZUG_OP_UNLOCK, false, 0 }, { 0, ZUG_OP_DATA_WRITE, true, 0 } },
+		{ { 0, ZUG_OP_LOCK, false, 0 }, { 0, ZUG_OP_UNLOCK, false, 0 }, { 1, ZUG_OP_LOCK, false, 0 },
+		  { 0, ZUG_OP_DATA_WRITE, true, 1 }, { 1, ZUG_OP_UNLOCK, false, 0 } },
+	};
+	struct vector_clocks *o = vector_clocks_new();
+	bool right[2] = { true, true };
+
+	for (int k = 0; k < 2; k++) {
+		vector_clocks_begin(o);
+		for (size_t i = 0; i < sizeof(steps[k]) / sizeof(steps[k][0]); i++) {
+			struct search_cand cand[2] = {
+				{ .task = 0, .parent = SEARCH_NO_TASK, .enabled = true, .label = { .op = ZUG_OP_POINT } },
+				{ .task = 1, .parent = SEARCH_NO_TASK, .enabled = true, .label = { .op = ZUG_OP_POINT } },
+			};
+			const struct search_point p = { .nr = 2, .cand = cand, .last = SEARCH_NO_TASK };
+			const struct vector_clocks_access acc = { .object = 2, .write = steps[k][i].write };
+			struct vector_clocks_race race;
+
+			cand[steps[k][i].task].label = (struct zug_label){ .op = steps[k][i].op, .object = 1 };
+			right[k] &= vector_clocks_step_on(o, &p, steps[k][i].task, &acc, 1, &race) == steps[k][i].race;
+		}
+	}
+	vector_clocks_free(o);
+	tap_ok(right[0], "the memory of a lock that is freed behind all that others did with it is ordered by the lock");
+	tap_ok(right[1], "freed while another has it, it is not");
+}
+
 static void test_overlaps(void)
 {
 	const struct range word = { 1, 4096, 8 }, high = { 1, 4100, 4 }, next = { 1, 4104, 8 }, across = { 1, 4100, 8 },
@@ -341,6 +381,7 @@ int main(void)
 {
 	test_lives();
 	test_once();
+	test_uses();
 	test_range_names();
 	test_overlaps();
 	test_ranges();

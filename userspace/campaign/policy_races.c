@@ -71,6 +71,23 @@ static bool is_data(const struct zug_label *l)
 	return (l->op == ZUG_OP_DATA_READ || l->op == ZUG_OP_DATA_WRITE) && l->object;
 }
 
+/* What it stands before is an access to memory. */
+static bool accesses(const struct zug_label *l)
+{
+	return is_data(l) || zug_op_is_atomic(l->op) || zug_op_is_sync(l->op);
+}
+
+static bool frees(const struct zug_label *l)
+{
+	return l->flags & ZUG_L_FREES;
+}
+
+/* Both access data; or one frees memory, and the other uses it in any way. */
+static bool may_clash(const struct zug_label *a, const struct zug_label *b)
+{
+	return (is_data(a) && is_data(b)) || (frees(a) && accesses(b)) || (frees(b) && accesses(a));
+}
+
 /* Two accesses to the same bytes, one of them a write. */
 struct clash {
 	const struct world_access *a, *b;
@@ -227,9 +244,10 @@ static enum campaign_race_kind kind_of(struct races *r, uint64_t id,
 	return sure ? RACE_REAL : RACE_POSSIBLE;
 }
 
-static const char *verb(const struct world_access *a)
+/* What a task is about to do with it. */
+static const char *verb(const struct zug_label *l, const struct world_access *a)
 {
-	return a->frees ? "free" : a->write ? "write" : "read";
+	return a->frees ? "free" : !is_data(l) ? "use" : a->write ? "write" : "read";
 }
 
 /* A race of a free() is an error of its own name, whichever of the two comes first. */
@@ -245,14 +263,14 @@ static bool race_at(struct races *r, const struct search_point *p, uint32_t i, s
 	struct world *w = r->s->world;
 	char place[2][256];
 
-	for (uint32_t k = 0; is_data(&me->label) && k < p->nr; k++) {
+	for (uint32_t k = 0; accesses(&me->label) && k < p->nr; k++) {
 		const struct search_cand *other = &p->cand[k], *const pair[2] = { me, other };
 		uint32_t tasks[2] = { me->task, other->task };
 		enum symsays verdict;
 		struct clash on;
 		uint64_t id;
 
-		if (k == i || !is_data(&other->label) ||
+		if (k == i || !may_clash(&me->label, &other->label) ||
 		    w->tasks[other->task].state != TASK_PARKED ||
 		    !clash(&w->tasks[me->task], &w->tasks[other->task], &on))
 			continue;
@@ -287,7 +305,8 @@ static bool race_at(struct races *r, const struct search_point *p, uint32_t i, s
 			o, ZUG_OUTCOME_RACE,
 			"%s%s: T%u is about to %s it in %s, T%u to %s it in %s, and nothing orders "
 			"them%s",
-			of_what(&on), r->object, tasks[0], verb(on.a), place[0], tasks[1], verb(on.b), place[1],
+			of_what(&on), r->object, tasks[0], verb(&me->label, on.a), place[0], tasks[1], verb(&other->label, on.b),
+			place[1],
 			verdict == SYMSAYS_PLAIN ?
 				"" :
 				"; no race if both are atomic, which cannot be told without the sources");
@@ -307,10 +326,10 @@ static void note_free(struct races *r, const struct search_point *p, uint32_t i)
 	struct clash on;
 	uint64_t id;
 
-	for (uint32_t k = 0; is_data(&me->label) && !r->noted && k < p->nr; k++) {
+	for (uint32_t k = 0; accesses(&me->label) && !r->noted && k < p->nr; k++) {
 		const struct search_cand *other = &p->cand[k];
 
-		if (k == i || !((me->label.flags | other->label.flags) & ZUG_L_FREES) || !is_data(&other->label) ||
+		if (k == i || !(frees(&me->label) || frees(&other->label)) || !may_clash(&me->label, &other->label) ||
 		    w->tasks[other->task].state != TASK_PARKED || !clash(&w->tasks[me->task], &w->tasks[other->task], &on))
 			continue;
 		id = identity_race(me->label.site, other->label.site);

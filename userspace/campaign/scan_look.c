@@ -91,30 +91,40 @@ static void note_race(struct scan *s, const struct vector_clocks_race *race)
 		r->object = s->objects[with];
 }
 
-/* The life that an access belongs to, and the dead blocks: their number. */
-#define LIVES 3
-static int lives_of(struct scan *s, const struct world_access *a, uint32_t *lives)
+/*
+ * Where accesses that synchronise count as reads, and frees as writes, beside the lives of the memory: they race with frees and
+ * with nothing else.
+ */
+#define BESIDE	(1u << 31)
+
+static bool is_data(unsigned int op)
+{
+	return op == ZUG_OP_DATA_READ || op == ZUG_OP_DATA_WRITE || op == ZUG_OP_DATA_ACCESS;
+}
+
+/* The life that an access belongs to, and the dead blocks, in both. Their number. */
+#define LIVES 6
+static int lives_of(struct scan *s, const struct world_access *a, unsigned int op, uint32_t *lives)
 {
 	const struct range r = { a->space, a->addr, a->size };
-	struct life life = lives_access(s->lives, &r, a->write && !a->frees);
-	int nr = 0;
+	/* what changes a value that is there gives it no new life */
+	struct life life = lives_access(s->lives, &r, a->write && !a->frees && op != ZUG_OP_ATOMIC_RMW);
+	int nr = 0, both;
 
 	lives[nr++] = life.number;
 	if (life.dead)
 		lives[nr++] = life.dead;
 	if (a->frees && a->size && (lives[nr++] = lives_end(s->lives, &r)) == 0)
 		s->no_memory = true;
+	both = nr;
+	for (int i = 0; i < both && (a->frees || !is_data(op)); i++)
+		lives[nr++] = lives[i] | BESIDE;
 	return nr;
 }
 
-static bool is_atomic(unsigned int op)
-{
-	return op == ZUG_OP_ATOMIC_RMW || op == ZUG_OP_ATOMIC_LOAD || op == ZUG_OP_ATOMIC_STORE;
-}
-
 /*
- * What task t, at a place or (NULL) by an atomic instruction, accesses there. 1: *acc is what the clocks are to look at; 0:
- * nothing is.
+ * What task t, at a place or (NULL) by another operation, accesses there. 1: *acc is what the clocks are to look at; 0: nothing
+ * is.
  */
 static int look_at(struct scan *s, const struct world_task *t, const struct access_place *at, const struct world_access *x,
 		   uint32_t life, struct vector_clocks_access *acc, uint64_t *overlaps)
@@ -126,11 +136,11 @@ static int look_at(struct scan *s, const struct world_task *t, const struct acce
 		s->no_memory = true;
 		return 0;
 	}
-	if (!at || !x->size)
+	if ((!(life & BESIDE) && !is_data(t->label.op)) || !x->size)
 		return 0;
 	*acc = (struct vector_clocks_access){
 		.object = clock_object(s, range),
-		.write = x->write,
+		.write = life & BESIDE ? x->frees : x->write,
 		.overlaps = overlaps,
 		.nr_overlaps = ranges_overlaps(s->ranges, range, list, OVERLAPS),
 	};
@@ -144,6 +154,7 @@ void scan_look(struct scan *s, const struct search_point *p, uint32_t i)
 	const struct world_task *t = &s->session->world->tasks[p->cand[i].task];
 	const struct place_site *site = places_find_site(s->session->places, p->cand[i].label.site);
 	struct access_place *a = site ? scan_place(s, site->module, site->offset) : NULL;
+	unsigned int op = p->cand[i].label.op;
 	uint64_t overlaps[2 * LIVES][OVERLAPS];
 	struct vector_clocks_access acc[2 * LIVES];
 	struct vector_clocks_race race;
@@ -152,14 +163,14 @@ void scan_look(struct scan *s, const struct search_point *p, uint32_t i)
 
 	s->steps++;
 	if (a) {
-		a->hits += !a->split || p->cand[i].label.op == ZUG_OP_DATA_READ;
+		a->hits += !a->split || op == ZUG_OP_DATA_READ;
 		a->label_site = p->cand[i].label.site;
 	}
-	for (uint32_t n = 0; (a || is_atomic(p->cand[i].label.op)) && n < t->nr_accesses; n++) {
+	for (uint32_t n = 0; (a || zug_op_is_atomic(op) || zug_op_is_sync(op)) && n < t->nr_accesses; n++) {
 		const struct world_access *x = &t->access[n];
-		int nr_lives = lives_of(s, x, lives);
+		int nr_lives = lives_of(s, x, op, lives);
 
-		for (int k = 0; k < nr_lives && !s->no_memory; k++)
+		for (int k = zug_op_is_sync(op) ? nr_lives / 2 : 0; k < nr_lives && !s->no_memory; k++)
 			nr += look_at(s, t, a, x, lives[k], &acc[nr], overlaps[nr]);
 	}
 	if (s->no_memory)

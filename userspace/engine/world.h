@@ -63,7 +63,7 @@ struct world_task {
 	struct zug_label label;		/* pending when parked; what it blocked in otherwise */
 	bool in_handler;		/* of a signal, at a label with accesses */
 	uint32_t nr_values;		/* of an operation CHOICE: the number to choose from */
-	uint32_t nr_accesses;		/* to data, of an operation on data or an atomic one */
+	uint32_t nr_accesses;		/* to data, of an operation on data, an atomic one or one that synchronises */
 	struct world_access access[2];
 	enum wait_kind wait;
 	char where[96];			/* blocked: "futex", "read pipe #0 of T1" */

@@ -88,6 +88,23 @@ static uint32_t bytes_of(struct kworld *k, const struct world_task *t, const str
 	return n > MOST ? MOST : n;
 }
 
+static uint64_t space_of(const struct world_task *t, const struct zug_where *w)
+{
+	return w->ino ? mix64(w->ino + ((uint64_t)w->dev << 32)) : t->process;
+}
+
+void kworld_note_use(struct kworld *k, struct world_task *t)
+{
+	const struct zug_where *w = &k->kt[t->task].at[0];
+	bool begins = places_creates(t->label.op);
+
+	if (!t->label.object || !zug_op_is_sync(t->label.op))
+		return;
+	t->access[t->nr_accesses++] = (struct world_access){
+		.space = space_of(t, w), .addr = w->offset, .size = sizeof(uint32_t), .write = begins, .object = t->label.object,
+	};
+}
+
 /* Adds a piece of memory that is accessed. Its object; 0: unknown. */
 static uint64_t add_access(struct kworld *k, struct world_task *t, const struct zug_event *e, uint32_t flag,
 			   uint64_t addr, uint32_t size, bool write, unsigned int op)
@@ -99,8 +116,7 @@ static uint64_t add_access(struct kworld *k, struct world_task *t, const struct 
 		return 0;
 	k->kt[t->task].at[flag == ZUG_EF_OBJECT2] = w;
 	*a = (struct world_access){
-		.space = w.ino ? mix64(w.ino + ((uint64_t)w.dev << 32)) : t->process, .addr = w.offset, .size = size,
-		.write = write, .object = places_object(k->o.places, t->process, t->task, e->pid, &w, -1, op),
+		.space = space_of(t, &w), .addr = w.offset, .size = size, .write = write, .object = places_object(k->o.places, t->process, t->task, e->pid, &w, -1, op),
 	};
 	t->nr_accesses++;
 	return a->object;

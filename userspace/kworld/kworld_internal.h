@@ -422,6 +422,8 @@ bool kworld_note_next(struct kworld *k, uint32_t task, const struct zug_event *e
 void kworld_label_note(struct kworld *k, struct world_task *t, struct ktask *kt, const struct zug_event *e);
 /* world_ops.choose */
 int kworld_choose(struct world *w, struct world_task *t, uint32_t value);
+/* What an operation that synchronises acts on is an access to that memory, where it may be free. */
+void kworld_note_use(struct kworld *k, struct world_task *t);
 void kworld_label_code(struct kworld *k, struct world_task *t, struct ktask *kt, const struct zug_event *e,
 		       const struct probe_site *s);
 /* A task that was not stopped at a place (under a lease: leased): if that is split its second step is told next. */

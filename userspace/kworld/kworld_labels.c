@@ -659,6 +659,8 @@ void kworld_label_point(struct kworld *k, struct world_task *t, struct ktask *kt
 		l->object = kworld_memory_object(k, t, e, ZUG_EF_OBJECT, kt->lock, s->op);
 	if (s->obj2_arg)
 		l->object2 = kworld_memory_object(k, t, e, ZUG_EF_OBJECT2, kt->mutex, ZUG_OP_LOCK);
+	if (s->obj_arg)
+		kworld_note_use(k, t);
 	if (lock_is_mutex(s->op)) {
 		kt->mutexes[1] = kt->mutexes[0];
 		kt->mutexes[0].object = kt->mutex ? l->object2 : l->object;

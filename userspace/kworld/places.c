@@ -495,7 +495,7 @@ static const char *kind_of_op(unsigned int op)
 	}
 }
 
-static bool creates(unsigned int op)
+bool places_creates(unsigned int op)
 {
 	return op == ZUG_OP_MUTEX_INIT || op == ZUG_OP_COND_INIT || op == ZUG_OP_RWLOCK_INIT ||
 	       op == ZUG_OP_SPIN_INIT || op == ZUG_OP_BARRIER_INIT || op == ZUG_OP_SEM_INIT;
@@ -593,7 +593,7 @@ uint64_t places_object(struct places *p, uint32_t process, uint32_t task, int pi
 	else
 		key = mix(mix(2, process), w->offset);
 	last = seen_at(p, key);
-	if (last && !creates(op)) {
+	if (last && !places_creates(op)) {
 		/* it may have had to give way to another one */
 		if (fd >= 0 && w->ino)
 			say_known(p, w->dev, zug_file_number(w->ino, w->offset), last);

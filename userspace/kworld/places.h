@@ -51,6 +51,7 @@ struct place_site {
 };
 const struct place_site *places_find_site(const struct places *p, uint64_t site);
 
+bool places_creates(unsigned int op);	/* a creating one: it initialises a lock or the like */
 /*
  * The id of what lies there. process, task: whose operation it is (stable numbers);
  * fd: descriptor it was reached through, -1 for memory; op: a creating one makes a new object.

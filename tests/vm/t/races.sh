@@ -16,6 +16,12 @@ if begin "a block that is freed while another task reads it, where nothing fails
 	want_out 'use after free of struct job.priority'
 	end
 fi
+if begin "a lock that is freed while another task is about to take it"; then
+	zug 120 run -q --executions 100 -o traces -- "$programs/points/freed-lock"
+	want_status 0
+	want_out 'use after free of mutex #0 of T0: T[01] is about to (use it in pays|free it in main) \(freed-lock.c:[0-9]+\), T'
+	end
+fi
 if begin "a list behind a pointer, without an option"; then
 	zug 120 run -q --no-minimize --executions 200 --strategy preemption:bound=2 -o traces -- "$programs/heap-list"
 	want_status 1

@@ -1,0 +1,45 @@
+/*
+ * Never fails: an object that has a lock is freed by one thread when that has used it for the last time, while another has
+ * found it, but not locked it yet. What the two threads do with it otherwise the lock orders.
+ * build: -O2
+ */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+struct account {
+	long number, owner, bank;
+	pthread_mutex_t lock;
+	long balance;
+};
+
+static _Atomic(struct account *) found;
+
+static void *pays(void *arg)
+{
+	struct account *a = atomic_load(&found);
+
+	pthread_mutex_lock(&a->lock);
+	a->balance = 1;
+	pthread_mutex_unlock(&a->lock);
+	return arg;
+}
+
+int main(void)
+{
+	struct account *a = malloc(sizeof(*a));
+	pthread_t thread;
+
+	if (!a)
+		return 2;
+	pthread_mutex_init(&a->lock, NULL);
+	a->balance = 0;
+	atomic_store(&found, a);
+	pthread_create(&thread, NULL, pays, NULL);
+	pthread_mutex_lock(&a->lock);
+	a->balance = 2;
+	pthread_mutex_unlock(&a->lock);
+	free(a);
+	pthread_join(thread, NULL);
+	return 0;
+}
