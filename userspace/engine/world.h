@@ -179,9 +179,10 @@ struct world_ops {
 	 * as it was when the task stood there, and what may change that world may not be called; stacks cannot be had. The
 	 * world ends the lease where a task that does not stand still would make a difference, where *until says so, and
 	 * always where the task yields, blocks, ends, would block, or may be about to misuse a primitive, or the test's clock
-	 * is `clock` (a time-out or a timer is over, or may end early). NULL: the world gives none. known: the points are those of a trace, and yields are among them: where
-	 * no other task can run they are passed, whatever start() was told. plan, unless NULL: where the turn goes from
-	 * there (handed), perhaps also where the task blocks or ends; a world that cannot follow it has the lease alone.
+	 * is `clock` (a time-out or a timer is over, or may end early). NULL: the world gives none. known: the points are
+	 * those of a trace, and yields are among them: where no other task can run they are passed, whatever start() was told.
+	 * plan, unless NULL: where the turn goes from there (handed), perhaps also where the task blocks or ends; a world that
+	 * cannot follow it has the lease alone.
 	 */
 	void (*lease)(struct world *w, uint32_t nr, enum search_until until, uint64_t clock, bool known,
 		      const struct world_plan *plan);

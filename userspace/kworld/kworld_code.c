@@ -116,7 +116,8 @@ static uint64_t add_access(struct kworld *k, struct world_task *t, const struct 
 		return 0;
 	k->kt[t->task].at[flag == ZUG_EF_OBJECT2] = w;
 	*a = (struct world_access){
-		.space = space_of(t, &w), .addr = w.offset, .size = size, .write = write, .object = places_object(k->o.places, t->process, t->task, e->pid, &w, -1, op),
+		.space = space_of(t, &w), .addr = w.offset, .size = size, .write = write,
+		.object = places_object(k->o.places, t->process, t->task, e->pid, &w, -1, op),
 	};
 	t->nr_accesses++;
 	return a->object;

@@ -470,7 +470,8 @@ void kworld_lease_begin(struct kworld *k, uint32_t task)
 	/* a copy of a template has it when it goes on */
 	if (k->prefix.feeding)
 		k->prefix.lease = nr;
-	if ((!nr && !plans) || k->prefix.feeding || k->waiters.nr > MOST_WAITERS || k->run.stepping || k->run.nr_lent || k->run.nr_held || k->flows.nr)
+	if ((!nr && !plans) || k->prefix.feeding || k->waiters.nr > MOST_WAITERS || k->run.stepping || k->run.nr_lent ||
+	    k->run.nr_held || k->flows.nr)
 		return;
 	/* whether a point is left out is read of the task that stands there, and what was promised says nothing of the next one then */
 	if (!l->known && (k->o.leave_machine || kworld_has_interpreter(k, k->w.tasks[task].process)))
