@@ -112,7 +112,7 @@ if begin "steps in methods of headers are told by the lines that call them"; the
 	zug 120 run -q --strategy random --executions 200 -o traces -- "$programs/guard-abba"
 	want_status 1
 	want_out '^It fails when$'
-	want_out '^ +T[12] does lock .*  [^ ]+ guard-abba\.cc:[0-9]+$'
+	want_out '^ +T[12] does (lock|guard-acquire) .*  [^ ]+ guard-abba\.cc:[0-9]+$'
 	! grep -E '^ +T[0-9]+ (does|would do|is stopped before) (un)?lock .*\.h:[0-9]+$' "$dir/out" ||
 		note "a header is named"
 	# with a time-out that ends early it fails without a preemption
@@ -183,7 +183,8 @@ if begin "the time holds in every phase"; then
 	zug 60 diff -q --time 1ms traces/slow.1.trace
 	want_status 5
 	want_err 'the time \(--time\) is over: none of 1 executions near traces/slow.1.trace passed'
-	zug 60 pin -q --time 1ms -o script traces/slow.1.trace
+	zug 60 run -q --strategy random --executions 200 -o traces -- "$programs/abba-deadlock"
+	zug 60 pin -q --time 1ms -o script traces/abba-deadlock.1.trace
 	want_status 0
 	want_out 'followed 1 time, the same failure each time \(--verify wanted more\)'
 	zug 60 run -q --strategy random --time 1ms --verify 9 -o late -- false
