@@ -126,7 +126,7 @@ static bool look_holds_ends(const struct scan *s)
  * finds what its maker has done meanwhile, such as to take back and free what it was to work on. One look has it the other
  * way round.
  */
-#define MAKERS_LAST 1
+#define MAKERS_LAST 3
 
 /* The tasks that the next look holds. */
 static void hold_for_look(struct scan *s)
