@@ -385,16 +385,17 @@ struct zug_lease {
 	struct zug_plan plan;
 };
 
-/*
- * One sandbox, in memory that user space maps. Only the BPF programs write it: user space reads it, and changes it by
- * commands (enum zug_cmd).
- */
+/* How far an execution is from where the search begins. */
 enum zug_quiet {
 	ZUG_QUIET_NOT,
 	ZUG_QUIET_NEAR,
 	ZUG_QUIET_FAR,		/* to a place with ZUG_SITE_BEHIND first */
 };
 
+/*
+ * One sandbox, in memory that user space maps. Only the BPF programs write it: user space reads it, and changes it by
+ * commands (enum zug_cmd).
+ */
 struct zug_sandbox {
 	struct zug_setup setup;
 	struct zug_turn turn;

@@ -235,6 +235,12 @@ static inline bool zug_op_is_sync(unsigned int op)
 	return op >= ZUG_OP_LOCK && op < ZUG_OP_CREATE;
 }
 
+/* A plain access to data. */
+static inline bool zug_op_is_data(unsigned int op)
+{
+	return op == ZUG_OP_DATA_READ || op == ZUG_OP_DATA_WRITE || op == ZUG_OP_DATA_ACCESS;
+}
+
 static inline bool zug_op_is_atomic(unsigned int op)
 {
 	return op == ZUG_OP_ATOMIC_LOAD || op == ZUG_OP_ATOMIC_STORE || op == ZUG_OP_ATOMIC_RMW;

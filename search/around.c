@@ -37,11 +37,6 @@ int around_other_data(struct around *a, const struct zug_label *labels)
 	return 0;
 }
 
-static bool is_data(const struct zug_label *l)
-{
-	return l->op >= ZUG_OP_DATA_READ && l->op <= ZUG_OP_DATA_ACCESS;
-}
-
 static bool is_same(const struct zug_label *a, const struct zug_label *b)
 {
 	return a->op == b->op && a->site == b->site;
@@ -53,7 +48,7 @@ static bool goes_on(const struct around *a, const struct choice *c)
 	const struct search_cand *last = c->last == CHOICE_NONE ? NULL : choice_cand(c, c->last);
 	size_t next = a->at;
 
-	if (!last || !is_data(&last->label))
+	if (!last || !zug_op_is_data(last->label.op))
 		return false;
 	while (next < a->nr_order && a->order[next] != last->task)
 		next++;
@@ -72,9 +67,9 @@ static uint32_t follow_other_data(struct around *a, const struct choice *c)
 			a->at++;
 			break;
 		}
-		if (is_data(then) && !is_same(then, &choice_cand(c, pos)->label))
+		if (zug_op_is_data(then->op) && !is_same(then, &choice_cand(c, pos)->label))
 			continue;
-		a->at += is_data(then) || !is_data(&choice_cand(c, pos)->label);
+		a->at += zug_op_is_data(then->op) || !zug_op_is_data(choice_cand(c, pos)->label.op);
 		return pos;
 	}
 	return schedule_base(c);

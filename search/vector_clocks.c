@@ -162,11 +162,6 @@ static int release(struct vector_clocks *vc, uint32_t task, uint64_t object)
 	return 0;
 }
 
-static bool is_data(unsigned int op)
-{
-	return op == ZUG_OP_DATA_READ || op == ZUG_OP_DATA_WRITE || op == ZUG_OP_DATA_ACCESS;
-}
-
 /*
  * Atomic accesses (zug_op_is_atomic()) order as sequential consistency does: a reader comes after all writers before it.
  */
@@ -412,11 +407,11 @@ int vector_clocks_step_on(struct vector_clocks *vc, const struct search_point *p
 	if ((vc->pending[task].op == ZUG_OP_JOIN || vc->pending[task].op == ZUG_OP_WAITPID) &&
 	    !vc->pending[task].object)
 		join_the_gone(vc, p, task);
-	ret = once_leaves(vc, task, is_data(l->op));
+	ret = once_leaves(vc, task, zug_op_is_data(l->op));
 	if (ret)
 		return ret;
 	vc->pending[task] = *l;
-	if (!is_data(l->op)) {
+	if (!zug_op_is_data(l->op)) {
 		/* what it gives on comes after what it accesses, as that comes after what it takes */
 		ret = take(vc, task, l);
 		found = ret ? ret : access_all(vc, task, l, a, nr, race);
@@ -442,7 +437,7 @@ int vector_clocks_step(struct vector_clocks *vc, const struct search_point *p, u
 		{ .object = l->object2, .write = l->op == ZUG_OP_DATA_WRITE },
 	};
 
-	return vector_clocks_step_on(vc, p, i, a, is_data(l->op) ? 2 : 0, race);
+	return vector_clocks_step_on(vc, p, i, a, zug_op_is_data(l->op) ? 2 : 0, race);
 }
 
 bool vector_clocks_always(const struct vector_clocks *vc, uint64_t object)

@@ -54,9 +54,10 @@ void mounts_other_path(const char *list, const char *folder, char *path, size_t 
 	char *line = NULL, root[4096], at[4096], other[8192];
 	struct stat st, same;
 	size_t room = 0;
+	bool there = !stat(folder, &st);
 
 	path[0] = 0;
-	while (f && !path[0] && !stat(folder, &st) && getline(&line, &room, f) > 0) {
+	while (f && there && !path[0] && getline(&line, &room, f) > 0) {
 		unsigned int major, minor;
 
 		if (sscanf(line, "%*u %*u %u:%u %4095s %4095s", &major, &minor, root, at) != 4 || strcmp(root, "/") || !at[1] ||

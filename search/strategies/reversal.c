@@ -254,16 +254,11 @@ static int reversal_observe(void *state, const struct search_point *p, uint32_t 
 	return 0;
 }
 
-static bool is_data(unsigned int op)
-{
-	return op >= ZUG_OP_DATA_READ && op <= ZUG_OP_DATA_ACCESS;
-}
-
 static bool counts(struct reversal *r, const struct step *s)
 {
-	if (is_data(s->op) && !r->apart)
+	if (zug_op_is_data(s->op) && !r->apart)
 		note(r, s->key, REGULAR);
-	else if (is_data(s->op) && !knows(r, s->key, REGULAR))
+	else if (zug_op_is_data(s->op) && !knows(r, s->key, REGULAR))
 		return false;
 	for (int o = 0; o < 2 && s->access.object[o]; o++) {
 		const uint32_t *i = id_map_find(&r->by_object, s->access.object[o]);

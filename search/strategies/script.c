@@ -285,7 +285,7 @@ bool search_script_is_on(const struct search *s, uint64_t object)
 static bool is_data_in(const struct rules *r, const struct rule_match *m, uint64_t site)
 {
 	const struct search_names *n = &r->names;
-	bool data = (m->op >= ZUG_OP_DATA_READ && m->op <= ZUG_OP_DATA_ACCESS) ||
+	bool data = zug_op_is_data(m->op) ||
 		    (m->op >= ZUG_OP_ATOMIC_LOAD && m->op <= ZUG_OP_ATOMIC_RMW);
 
 	return data && m->in[0] && n->in && n->in(n->ctx, site, m->in);

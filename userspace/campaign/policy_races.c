@@ -257,10 +257,23 @@ static const char *of_what(const struct clash *on)
 	       on->a->frees || on->b->frees ? "use after free of " : "";
 }
 
+/* The identity of the race of candidates i and k, who both stand before the same memory; 0: there is none, or it is known. */
+static uint64_t new_race(const struct races *r, const struct search_point *p, uint32_t i, uint32_t k, struct clash *on)
+{
+	const struct search_cand *me = &p->cand[i], *other = &p->cand[k];
+	const struct world_task *tasks = r->s->world->tasks;
+	uint64_t id;
+
+	if (k == i || !may_clash(&me->label, &other->label) || tasks[other->task].state != TASK_PARKED ||
+	    !clash(&tasks[me->task], &tasks[other->task], on))
+		return 0;
+	id = identity_race(me->label.site, other->label.site);
+	return race_book_knows(r->book, id) ? 0 : id;
+}
+
 static bool race_at(struct races *r, const struct search_point *p, uint32_t i, struct outcome *o)
 {
 	const struct search_cand *me = &p->cand[i];
-	struct world *w = r->s->world;
 	char place[2][256];
 
 	for (uint32_t k = 0; accesses(&me->label) && k < p->nr; k++) {
@@ -268,15 +281,10 @@ static bool race_at(struct races *r, const struct search_point *p, uint32_t i, s
 		uint32_t tasks[2] = { me->task, other->task };
 		enum symsays verdict;
 		struct clash on;
-		uint64_t id;
+		uint64_t id = new_race(r, p, i, k, &on);
 
-		if (k == i || !may_clash(&me->label, &other->label) ||
-		    w->tasks[other->task].state != TASK_PARKED ||
-		    !clash(&w->tasks[me->task], &w->tasks[other->task], &on))
-			continue;
-		id = identity_race(me->label.site, other->label.site);
 		/* an execution that is followed up to a race goes on behind others */
-		if (race_book_knows(r->book, id) || (r->noted && id != r->noted))
+		if (!id || (r->noted && id != r->noted))
 			continue;
 		verdict = judge(r->s, me->label.site, other->label.site, &on);
 		if (verdict == SYMSAYS_ATOMIC) {
@@ -321,22 +329,14 @@ static bool race_at(struct races *r, const struct search_point *p, uint32_t i, s
 /* Candidate i, or what stands before the same memory, frees that. */
 static void note_free(struct races *r, const struct search_point *p, uint32_t i)
 {
-	const struct search_cand *me = &p->cand[i];
-	const struct world *w = r->s->world;
+	const struct zug_label *mine = &p->cand[i].label;
 	struct clash on;
-	uint64_t id;
 
-	for (uint32_t k = 0; accesses(&me->label) && !r->noted && k < p->nr; k++) {
-		const struct search_cand *other = &p->cand[k];
-
-		if (k == i || !(frees(&me->label) || frees(&other->label)) || !may_clash(&me->label, &other->label) ||
-		    w->tasks[other->task].state != TASK_PARKED || !clash(&w->tasks[me->task], &w->tasks[other->task], &on))
+	for (uint32_t k = 0; accesses(mine) && !r->noted && k < p->nr; k++) {
+		if (!frees(mine) && !frees(&p->cand[k].label))
 			continue;
-		id = identity_race(me->label.site, other->label.site);
-		if (race_book_knows(r->book, id))
-			continue;
-		r->noted = id;
-		r->s->keep_passes = true;
+		r->noted = new_race(r, p, i, k, &on);
+		r->s->keep_passes |= r->noted != 0;
 	}
 }
 

@@ -97,11 +97,6 @@ static void note_race(struct scan *s, const struct vector_clocks_race *race)
  */
 #define BESIDE	(1u << 31)
 
-static bool is_data(unsigned int op)
-{
-	return op == ZUG_OP_DATA_READ || op == ZUG_OP_DATA_WRITE || op == ZUG_OP_DATA_ACCESS;
-}
-
 /* The life that an access belongs to, and the dead blocks, in both. Their number. */
 #define LIVES 6
 static int lives_of(struct scan *s, const struct world_access *a, unsigned int op, uint32_t *lives)
@@ -117,7 +112,7 @@ static int lives_of(struct scan *s, const struct world_access *a, unsigned int o
 	if (a->frees && a->size && (lives[nr++] = lives_end(s->lives, &r)) == 0)
 		s->no_memory = true;
 	both = nr;
-	for (int i = 0; i < both && (a->frees || !is_data(op)); i++)
+	for (int i = 0; i < both && (a->frees || !zug_op_is_data(op)); i++)
 		lives[nr++] = lives[i] | BESIDE;
 	return nr;
 }
@@ -136,7 +131,7 @@ static int look_at(struct scan *s, const struct world_task *t, const struct acce
 		s->no_memory = true;
 		return 0;
 	}
-	if ((!(life & BESIDE) && !is_data(t->label.op)) || !x->size)
+	if ((!(life & BESIDE) && !zug_op_is_data(t->label.op)) || !x->size)
 		return 0;
 	*acc = (struct vector_clocks_access){
 		.object = clock_object(s, range),

@@ -237,6 +237,16 @@ static void copy_line(char *to, size_t len, const char *from)
 	to[n] = 0;
 }
 
+/* Adds these words to the message, and the line. */
+static void append_line(struct outcome *o, const char *words, const char *line)
+{
+	size_t n;
+
+	strncat(o->message, words, sizeof(o->message) - strlen(o->message) - 1);
+	n = strlen(o->message);
+	copy_line(o->message + n, sizeof(o->message) - n, line);
+}
+
 /* Start of the line that holds the last occurrence of any of the words before that end (NULL: of the text); NULL none. */
 static const char *line_before(const char *text, const char *end, const char *const *words)
 {
@@ -410,20 +420,16 @@ static const char *failed_test(const char *out)
 /* Adds the line to the message, and, where that ends with a colon, or any is wanted, the next one. */
 static void add_line(struct outcome *o, const char *line, bool more)
 {
-	size_t n = strlen(o->message);
 	const char *next = strchr(line, '\n');
 
 	line += strspn(line, " \t");
-	copy_line(o->message + n, sizeof(o->message) - n, line);
+	append_line(o, "", line);
 	/* Rust: "thread 'main' panicked at bank.rs:21:5:", and what it was on the next line */
 	if (!next || next <= line || (next[-1] != ':' && !more))
 		return;
 	next += 1 + strspn(next + 1, " \t");
-	if (!*next || *next == '\n')
-		return;
-	strncat(o->message, " ", sizeof(o->message) - strlen(o->message) - 1);
-	n = strlen(o->message);
-	copy_line(o->message + n, sizeof(o->message) - n, next);
+	if (*next && *next != '\n')
+		append_line(o, " ", next);
 }
 
 static bool matches(struct outcome *o, const regex_t *re, const char *text, const char *stream)
@@ -481,11 +487,8 @@ void outcome_judge(struct outcome *o, int status, const struct outcome_rules *ru
 		 * what():  no money"
 		 */
 		next = strchr(line, '\n');
-		if (next && !strncmp(next + 1, what, strlen(what))) {
-			strncat(o->message, ": ", sizeof(o->message) - strlen(o->message) - 1);
-			copy_line(o->message + strlen(o->message), sizeof(o->message) - strlen(o->message),
-				  next + 1 + strlen(what));
-		}
+		if (next && !strncmp(next + 1, what, strlen(what)))
+			append_line(o, ": ", next + 1 + strlen(what));
 	} else if (WIFSIGNALED(status)) {
 		o->kind = ZUG_OUTCOME_SIGNAL;
 		o->code = WTERMSIG(status);
@@ -508,13 +511,10 @@ void outcome_judge(struct outcome *o, int status, const struct outcome_rules *ru
 		o->kind = ZUG_OUTCOME_MATCH;
 		line = line_with(err, uncaught);
 		line = line ? line : line_with(text, uncaught);
-		snprintf(o->message, sizeof(o->message), "error output: ");
-		copy_line(o->message + strlen(o->message), sizeof(o->message) - strlen(o->message), line);
+		append_line(o, "error output: ", line);
 		next = raised(line);
-		if (next) {
-			strncat(o->message, " ", sizeof(o->message) - strlen(o->message) - 1);
-			copy_line(o->message + strlen(o->message), sizeof(o->message) - strlen(o->message), next);
-		}
+		if (next)
+			append_line(o, " ", next);
 	} else {
 		o->kind = ZUG_OUTCOME_PASS;
 	}

@@ -137,7 +137,7 @@ struct zug_label report_told(struct report *r, const struct zug_label *l)
 
 	if (zug_op_has_buffer(l->op) && l->object2 && report_is_private(r, l->object2))
 		told.object2 = 0;
-	if (l->op < ZUG_OP_DATA_READ || l->op > ZUG_OP_DATA_ACCESS || !l->object || !l->object2 || l->flags & ZUG_L_PART ||
+	if (!zug_op_is_data(l->op) || !l->object || !l->object2 || l->flags & ZUG_L_PART ||
 	    !report_is_private(r, l->object) || report_is_private(r, l->object2))
 		return told;
 	told.object = l->object2;
