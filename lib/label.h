@@ -246,6 +246,12 @@ static inline bool zug_op_is_atomic(unsigned int op)
 	return op == ZUG_OP_ATOMIC_LOAD || op == ZUG_OP_ATOMIC_STORE || op == ZUG_OP_ATOMIC_RMW;
 }
 
+/* An access to memory that an instruction makes: of data, or an atomic one. */
+static inline bool zug_op_is_access(unsigned int op)
+{
+	return zug_op_is_data(op) || zug_op_is_atomic(op);
+}
+
 /* A call that waits for a lock until it has it, and the lock's memory says whether it would wait. */
 static inline bool zug_op_waits_for_lock(unsigned int op)
 {

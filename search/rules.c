@@ -79,8 +79,7 @@ static bool is_on(const struct search_names *n, const struct zug_label *l, const
 	if (n->on && ((l->object && n->on(n->ctx, l->object, pattern)) ||
 		      (l->object2 && n->on(n->ctx, l->object2, pattern))))
 		return true;
-	return n->data && l->site && l->op >= ZUG_OP_DATA_READ && l->op <= ZUG_OP_ATOMIC_RMW &&
-	       n->data(n->ctx, l->site, pattern);
+	return n->data && l->site && zug_op_is_access(l->op) && n->data(n->ctx, l->site, pattern);
 }
 
 bool rules_match(const struct rules *r, const struct rule_match *m, const struct search_cand *c)

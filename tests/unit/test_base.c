@@ -18,6 +18,7 @@
 #include "lib/base/array.h"
 #include "lib/base/clock.h"
 #include "lib/base/id_map.h"
+#include "lib/base/installed.h"
 #include "lib/base/mounts.h"
 #include "lib/base/patient_write.h"
 #include "lib/base/remote.h"
@@ -209,6 +210,19 @@ static void test_remote(void **state)
 	munmap(p, page);
 }
 
+static void test_what_the_distribution_installs(void **state)
+{
+	static const char *const its[] = { "/usr/lib/x86_64-linux-gnu/libc.so.6", "/usr/bin/sort", "/bin/sh", "/usr/share/locale",
+					   "/lib64/ld-linux-x86-64.so.2" };
+	static const char *const others[] = { "/usr/local/bin/server", "/usr/src/server/main.c", "/library/x.so", "/usr",
+					      "/home/a/usr/lib/x.so", "lib/x.so", "[vdso]", "" };
+
+	for (size_t i = 0; i < sizeof(its) / sizeof(its[0]); i++)
+		assert_true(path_is_installed(its[i]));
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		assert_false(path_is_installed(others[i]));
+}
+
 static void test_clock_goes_on(void **state)
 {
 	uint64_t before = clock_now_ns();
@@ -228,6 +242,7 @@ int main(void)
 		cmocka_unit_test(test_remote),
 		cmocka_unit_test(test_file_systems_of_its_own),
 		cmocka_unit_test(test_other_path),
+		cmocka_unit_test(test_what_the_distribution_installs),
 		cmocka_unit_test(test_clock_goes_on),
 	};
 

@@ -304,7 +304,7 @@ static const char *data_name(const struct trace *t, const struct zug_label *l)
 {
 	const struct trace_site *site = l->site ? trace_site(t, l->site) : NULL;
 
-	return site && l->op >= ZUG_OP_DATA_READ && l->op <= ZUG_OP_ATOMIC_RMW ? site->data : NULL;
+	return site && zug_op_is_access(l->op) ? site->data : NULL;
 }
 
 static bool matches(const struct pin *n, const struct where *w, const struct trace_step *s)
@@ -409,7 +409,7 @@ int pin_absent(const struct trace *t, const struct campaign *c, struct id_map *a
 		const struct trace_site *site = l->site ? trace_site(t, l->site) : NULL;
 		const struct trace_module *m = site && site->module != UINT32_MAX ? trace_module(t, site->module) : NULL;
 
-		if (!m || l->op < ZUG_OP_DATA_READ || l->op > ZUG_OP_ATOMIC_RMW || campaign_has_point(c, m->path, site->offset))
+		if (!m || !(zug_op_is_access(l->op) || l->op == ZUG_OP_POINT) || campaign_has_point(c, m->path, site->offset))
 			continue;
 		if (!id_map_add(absent, l->site, 0, NULL))
 			return -ENOMEM;

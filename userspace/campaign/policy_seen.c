@@ -92,7 +92,7 @@ static int name_kind(struct seen_points *p, struct kind *k)
 	const struct place_site *at = places_find_site(p->s->places, k->site);
 	char object[256] = "", place[256] = "";
 
-	if (k->object && k->op >= ZUG_OP_DATA_READ && k->op <= ZUG_OP_ATOMIC_RMW)
+	if (k->object && zug_op_is_access(k->op))
 		session_data_text(p->s, k->object, k->site, object, sizeof(object));
 	else if (o && o->name)
 		snprintf(object, sizeof(object), "%s", o->name);

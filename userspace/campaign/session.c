@@ -13,6 +13,7 @@
 #include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
+#include "lib/base/installed.h"
 #include "lib/base/new_file.h"
 #include "lib/base/proc_status.h"
 #include "lib/base/rights.h"
@@ -246,13 +247,10 @@ static void say_setuid(struct session *s)
  */
 static bool leaves_installed(const struct campaign_options *o)
 {
-	static const char *const folders[] = { "/usr/", "/bin/", "/sbin/", "/lib/", "/lib64/" };
-
 	if (o->replay.probed)
 		return o->points.not_installed;
-	for (size_t i = 0; o->command.cwd && i < sizeof(folders) / sizeof(folders[0]); i++)
-		if (!strncmp(o->command.cwd, folders[i], strlen(folders[i])))
-			return false;
+	if (o->command.cwd && path_is_installed(o->command.cwd))
+		return false;
 	return !o->machine.sandbox && !o->inputs.faults;
 }
 

@@ -97,7 +97,7 @@ int trials_name_data(const struct campaign *c, struct trace_writer *w, const str
 		const struct trace_site *s = zug_object_is_numbered(l->object) ? trace_site(t, l->site) : NULL;
 		struct trace_site with;
 
-		if (!s || s->data || l->op < ZUG_OP_DATA_READ || l->op > ZUG_OP_ATOMIC_RMW)
+		if (!s || s->data || !zug_op_is_access(l->op))
 			continue;
 		if (!id_map_add(&told, l->site, 0, &added)) {
 			id_map_free(&told);

@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <time.h>
+#include "lib/base/installed.h"
 #include "cli/check_causes.h"
 #include "engine/replay.h"
 #include "probes/code.h"
@@ -145,7 +146,7 @@ static void try_controls(struct causes *c)
 
 static bool of_distribution(const char *path)
 {
-	return !strncmp(path, "/usr/", 5) || !strncmp(path, "/lib", 4) || path[0] != '/';
+	return path_is_installed(path) || path[0] != '/';
 }
 
 /* An instruction that asks the processor. */

@@ -304,8 +304,7 @@ static bool find_object(struct kworld *k, uint64_t object, __u64 *key)
 /* An event POINT tells of it, and of no other one that user space labels so. */
 static bool is_point_in_code(unsigned int op)
 {
-	return (op >= ZUG_OP_LOCK && op <= ZUG_OP_SPIN_DESTROY) ||
-	       (op >= ZUG_OP_DATA_READ && op <= ZUG_OP_ATOMIC_RMW && op != ZUG_OP_POINT && op != ZUG_OP_CHOICE);
+	return (op >= ZUG_OP_LOCK && op <= ZUG_OP_SPIN_DESTROY) || zug_op_is_access(op);
 }
 
 static bool is_operation(const struct zug_label *l, const struct search_operation *o)

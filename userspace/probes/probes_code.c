@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "lib/base/file_piece.h"
+#include "lib/base/installed.h"
 #include "lib/base/rights.h"
 #include "probes/probes_internal.h"
 
@@ -378,14 +379,12 @@ static bool is_sanitizer(const char *path)
 
 bool probes_is_system(const char *path)
 {
-	static const char *const folders[] = { "/lib/", "/lib64/", "/bin/", "/sbin/" };
-	/* also below another root */
+	/* below another root */
 	static const char *const anywhere[] = { "/usr/lib/", "/usr/lib64/", "/usr/bin/", "/usr/sbin/",
 						"/usr/libexec/" };
 
-	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++)
-		if (!strncmp(path, folders[i], strlen(folders[i])))
-			return true;
+	if (path_is_installed(path))
+		return true;
 	for (size_t i = 0; i < sizeof(anywhere) / sizeof(anywhere[0]); i++)
 		if (strstr(path, anywhere[i]))
 			return true;

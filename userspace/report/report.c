@@ -418,7 +418,7 @@ static bool is_private(struct report *r, const struct trace_step *s)
 {
 	const struct zug_label *l = &s->label;
 
-	if (l->op < ZUG_OP_DATA_READ || l->op > ZUG_OP_ATOMIC_RMW || !l->object)
+	if (!zug_op_is_access(l->op) || !l->object)
 		return false;
 	return report_is_private(r, l->object) && (!l->object2 || report_is_private(r, l->object2));
 }
@@ -430,7 +430,7 @@ static bool is_of_library(struct report *r, const struct trace_step *s)
 	struct report_caller caller;
 	uint32_t nr;
 
-	if (s->label.op < ZUG_OP_DATA_READ || s->label.op > ZUG_OP_ATOMIC_RMW || report_caller_of(r, s->task, s, &caller))
+	if (!zug_op_is_access(s->label.op) || report_caller_of(r, s->task, s, &caller))
 		return false;
 	nr = report_frames(r, s->label.site, &frames);
 	main = report_main_frame(frames, nr);

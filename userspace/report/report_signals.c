@@ -118,7 +118,7 @@ static bool of_signals(const struct zug_label *l)
 
 static bool is_data(const struct zug_label *l)
 {
-	return l->object && l->op >= ZUG_OP_DATA_READ && l->op <= ZUG_OP_ATOMIC_RMW;
+	return l->object && zug_op_is_access(l->op);
 }
 
 /* The handler that begins with step i accesses data that its task accesses elsewhere, too. */

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "lib/base/array.h"
+#include "lib/base/installed.h"
 #include "lib/base/shell_word.h"
 #include "report/report_internal.h"
 #include "symbols/symbols.h"
@@ -461,7 +462,7 @@ bool report_source_line(struct report *r, const struct trace_frame *f, int inden
 
 bool report_is_system_module(const struct trace_module *m)
 {
-	return !m || !strncmp(m->path, "/usr/", 5) || !strncmp(m->path, "/lib", 4);
+	return !m || path_is_installed(m->path);
 }
 
 void report_check_source(struct report *r, uint64_t site, const struct trace_frame *f)

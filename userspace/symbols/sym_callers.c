@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "lib/base/installed.h"
 #include "symbols/sym_internal.h"
 
 /* DWARF numbers of x86-64. */
@@ -95,15 +96,9 @@ out:
 /* True of a shared library of the system: users do not look for their bugs there. */
 bool symfile_of_system(const struct symfile *f)
 {
-	static const char *const folders[] = { "/lib/", "/lib64/", "/usr/lib/", "/usr/lib64/" };
 	const char *base = strrchr(f->path, '/');
 
-	if (!base || !strstr(base, ".so"))
-		return false;
-	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++)
-		if (!strncmp(f->path, folders[i], strlen(folders[i])))
-			return true;
-	return false;
+	return base && strstr(base, ".so") && path_is_installed(f->path);
 }
 
 enum symowner symfile_owner(struct symfile *f, uint64_t offset)
