@@ -38,7 +38,7 @@ struct code_places code_places_of(const struct code *c, const char *path, const 
 	for (uint32_t i = 0; i < code_nr(c); i++) {
 		const struct code_place *p = code_at(c, i);
 
-		if (p->offset >= f.start && p->offset < f.start + f.size && f.nr < 32)
+		if (p->offset >= f.start && p->offset < f.start + f.size && f.nr < sizeof(f.p) / sizeof(f.p[0]))
 			f.p[f.nr++] = p;
 	}
 	symbols_free(s);

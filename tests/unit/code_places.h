@@ -9,12 +9,12 @@
 struct code *code_places_open(const char *path, enum code_cache cache);
 
 struct code_places {
-	const struct code_place *p[32];
+	const struct code_place *p[64];
 	unsigned int nr;
 	uint64_t start, size;	/* of the function, in the file; bytes */
 };
 
-/* The first 32 places of the function of that name, which must have a symbol. They are the catalogue's. */
+/* The first 64 places of the function of that name, which must have a symbol. They are the catalogue's. */
 struct code_places code_places_of(const struct code *c, const char *path, const char *name);
 
 #endif

@@ -260,6 +260,10 @@ static void untried_is_told(void **state)
 				    { 0 } }, &o, "");
 	/* a function that threads should not share, where there are threads */
 	assert_told((struct did[]){ { 0, ZUG_OP_CREATE, 0 }, { 0 } }, &o, "strtok ");
+	/* the race scan sees its calls */
+	o.points.races = true;
+	assert_told((struct did[]){ { 0, ZUG_OP_CREATE, 0 }, { 0 } }, &o, "");
+	o.points.races = false;
 	o.points.places = (char *[]){ "strtok", NULL };
 	assert_told((struct did[]){ { 0, ZUG_OP_CREATE, 0 }, { 0 } }, &o, "");
 	/* what is tried is not told */

@@ -31,6 +31,7 @@ static const char calls_source[] =
 	"	if (fputs(b, stdout) < 0 || !fgets(a, n, stdin)) return 5;\n"
 	"	if (fwrite(b, 1, n, stdout) + fread(a, 1, n, stdin) == 77) return 6;\n"
 	"	if (n == 78) { free(a); return 7; }\n"
+	"	if (n == 80) { strcat(a, b); qsort(a, n, 1, (void *)b); return memchr(b, 1, n) == a; }\n"
 	"	if (n == 79) return realloc(a, 3) != 0;\n"
 	"	return memcmp(a, b, n) + strcmp(a, b) + (int)strlen(b) + (int)strnlen(b, n);\n"
 	"}\n"
@@ -79,6 +80,9 @@ static void test_calls(void **state)
 		{ CODE_BLOCK_TEXT, CODE_READ, 0 },
 		{ CODE_BLOCK_TEXTS, CODE_READ, CODE_READ },
 		{ CODE_BLOCK_STRNCPY, CODE_WRITE, CODE_READ },
+		{ CODE_BLOCK_STRCAT, CODE_WRITE, CODE_READ },
+		{ CODE_BLOCK_SORT, CODE_WRITE, 0 },
+		{ CODE_BLOCK_SEARCH, CODE_READ, 0 },
 		{ CODE_BLOCK_FREE, CODE_WRITE, 0 },
 		{ CODE_BLOCK_SEND, CODE_READ, 0 },
 		{ CODE_BLOCK_RECEIVE, CODE_WRITE, 0 },
@@ -126,7 +130,7 @@ static void test_calls(void **state)
 			bytes[0] = 0x90;
 			assert_false(code_verify(f.p[k], bytes, sizeof(bytes)));
 		}
-		if (nr != 25 || seen != (1u << sizeof(expected) / sizeof(expected[0])) - 1)
+		if (nr != 28 || seen != (1u << sizeof(expected) / sizeof(expected[0])) - 1)
 			fail_msg("%s: %u calls, kinds %x", forms[i], nr, seen);
 		f = code_places_of(c, compiled_path("calls"), "jumps");
 		if (f.nr != 1 || f.p[0]->kind != CODE_BLOCK || f.p[0]->size != CODE_BLOCK_COPY)
@@ -207,7 +211,9 @@ static void test_names(void **state)
 	assert_int_equal(code_block("_RNvCsfLfy6EI15iL_7___rustc14___rust_dealloc"), CODE_BLOCK_FREE_SIZED);
 	assert_int_equal(code_block("__rust_dealloc"), CODE_BLOCK_FREE_SIZED);
 	assert_int_equal(code_block("_RNvCsfLfy6EI15iL_7___rustc12___rust_alloc"), 0);
-	assert_int_equal(code_block("freeaddrinfo"), 0);
+	assert_int_equal(code_block("freeaddrinfo"), CODE_BLOCK_CLOSE);
+	assert_true(code_block_access(CODE_BLOCK_CLOSE)->frees);
+	assert_int_equal(code_block_access(code_block("fprintf"))->operand, CODE_READ);
 }
 
 static const char containers_source[] =
@@ -224,7 +230,7 @@ static void test_containers(void **state)
 
 	compiled_write("containers.cc", containers_source, strlen(containers_source));
 	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
-		unsigned int seen = 0;
+		uint64_t seen = 0;
 		struct code *c;
 
 		compiled_run("g++ %s -o %s %s", forms[i], compiled_path("containers"), compiled_path("containers.cc"));
@@ -233,9 +239,9 @@ static void test_containers(void **state)
 			const struct code_place *p = code_at(c, k);
 			bool walks, alone;
 
-			if (p->kind != CODE_BLOCK || p->size < CODE_BLOCK_LIST)
+			if (p->kind != CODE_BLOCK || p->size < CODE_BLOCK_LIST || p->size > CODE_BLOCK_TREE_INSERT)
 				continue;
-			seen |= 1u << p->size;
+			seen |= 1ull << p->size;
 			walks = p->size == CODE_BLOCK_TREE_WALK;
 			alone = walks || p->size == CODE_BLOCK_LIST;
 			assert_int_equal(p->base, p->size == CODE_BLOCK_TREE_INSERT ? CODE_RCX : CODE_RDI);
@@ -243,11 +249,123 @@ static void test_containers(void **state)
 			assert_int_equal(code_second(p), alone ? 0 : CODE_WRITE);
 			assert_int_equal(code_block_access(p->size)->bytes, p->size <= CODE_BLOCK_LIST_TWO ? 16 : 32);
 		}
-		seen |= 1u << CODE_BLOCK_TREE_WALK;
-		if (seen != ((1u << CODE_NR_BLOCKS) - (1u << CODE_BLOCK_LIST)))
-			fail_msg("%s: kinds %x", forms[i], seen);
+		seen |= 1ull << CODE_BLOCK_TREE_WALK;
+		if (seen != ((2ull << CODE_BLOCK_TREE_INSERT) - (1ull << CODE_BLOCK_LIST)))
+			fail_msg("%s: kinds %lx", forms[i], (unsigned long)seen);
 		code_free(c);
 	}
+}
+
+static const char keeps_source[] =
+	"#include <stdlib.h>\n"
+	"#include <string.h>\n"
+	"#include <time.h>\n"
+	"int day;\n"
+	"__attribute__((noinline)) char *words(char *a) { char *p = strtok(a, \" \"); return p ? p + 1 : strtok(0, \" \"); }\n"
+	"__attribute__((noinline)) int date(time_t *t) { day = localtime(t)->tm_mday; return gmtime(t)->tm_mon; }\n"
+	"__attribute__((noinline)) struct tm *passes(time_t *t) { return gmtime(t); }\n"
+	"__attribute__((noinline)) int sets(char *a) { return setenv(a, a, 1) ? 1 : getenv(a) != a; }\n"
+	"int main(int argc, char **argv) { time_t t = argc; return words(argv[0]) || date(&t) || passes(&t) || sets(argv[0]); }\n";
+
+/* The places of a function that stand for what functions keep: their kinds in *kinds, the operand in *operand. Their number. */
+static unsigned int kept_places(const struct code *c, const char *function, unsigned int *kinds, uint64_t *operand)
+{
+	struct code_places f = code_places_of(c, compiled_path("keeps"), function);
+	unsigned int nr = 0;
+	uint64_t at;
+
+	*kinds = 0;
+	for (unsigned int k = 0; k < f.nr; k++) {
+		uint8_t bytes[16];
+		FILE *file;
+
+		if (f.p[k]->kind != CODE_BLOCK || !code_block_access(f.p[k]->size)->keeps)
+			continue;
+		assert_true(code_static_operand(c, f.p[k], &at));
+		assert_true(!nr || at == *operand);
+		*operand = at;
+		*kinds |= 1u << (f.p[k]->size - CODE_BLOCK_KEEP);
+		nr++;
+		file = fopen(compiled_path("keeps"), "r");
+		assert_non_null(file);
+		assert_int_equal(fseek(file, f.p[k]->offset, SEEK_SET), 0);
+		assert_int_equal(fread(bytes, 1, sizeof(bytes), file), sizeof(bytes));
+		fclose(file);
+		assert_true(code_verify(f.p[k], bytes, sizeof(bytes)));
+	}
+	return nr;
+}
+
+/* Functions that keep something for all threads: one operand for each group, and where the result is used. */
+static void test_keepers(void **state)
+{
+	static const char *const forms[] = {
+		"-O2 -pie", "-O0 -fno-plt", "-O1 -no-pie -Wl,-z,lazy", "-O2 -static", "-O1 -static-pie",
+	};
+	enum { KEEP = 1, READ = 2, KEPT = 4 };
+
+	compiled_write("keeps.c", keeps_source, strlen(keeps_source));
+	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+		uint64_t words, date, passes, sets;
+		unsigned int kinds, nr;
+		struct code *c;
+
+		compiled_run("gcc %s -fno-builtin -o %s %s", forms[i], compiled_path("keeps"), compiled_path("keeps.c"));
+		c = code_places_open(compiled_path("keeps"), CODE_CACHE_NONE);
+		if (kept_places(c, "words", &kinds, &words) != 2 || kinds != KEEP)
+			fail_msg("%s: strtok: %x", forms[i], kinds);
+		if ((nr = kept_places(c, "date", &kinds, &date)) != 4 || kinds != (KEEP | KEPT))
+			fail_msg("%s: localtime: %u places, %x", forms[i], nr, kinds);
+		nr = kept_places(c, "passes", &kinds, &passes);
+		/* a jump returns to the caller */
+		if (nr != (strstr(forms[i], "-O2") ? 1 : 2) || passes != date)
+			fail_msg("%s: gmtime: %u places, %x", forms[i], nr, kinds);
+		if (kept_places(c, "sets", &kinds, &sets) != 2 || kinds != (KEEP | READ))
+			fail_msg("%s: setenv: %x", forms[i], kinds);
+		assert_true(words != date && words != sets && date != sets);
+		code_free(c);
+	}
+	assert_string_equal(code_keeps("setenv"), code_keeps("getenv"));
+	assert_null(code_keeps("localtime_r"));
+}
+
+/* Members of std::string and of streams, by their names: what changes, what reads, and what is made or given back. */
+static void test_cxx_names(void **state)
+{
+#define STRING "St7__cxx1112basic_stringIcSt11char_traitsIcESaIcEE"
+	static const struct {
+		const char *name;
+		enum code_block block;
+	} names[] = {
+		{ "_ZN" STRING "9_M_appendEPKcm", CODE_BLOCK_STRING_TEXT },
+		{ "_ZN" STRING "6appendERKS4_", CODE_BLOCK_STRING_TAKES },
+		{ "_ZN" STRING "aSERKS4_", CODE_BLOCK_STRING_TAKES },
+		{ "_ZN" STRING "aSEOS4_", CODE_BLOCK_STRING_SWAP },
+		{ "_ZN" STRING "4swapERS4_", CODE_BLOCK_STRING_SWAP },
+		{ "_ZN" STRING "9push_backEc", CODE_BLOCK_STRING },
+		{ "_ZN" STRING "D1Ev", CODE_BLOCK_STRING },
+		{ "_ZN" STRING "C1ERKS4_", CODE_BLOCK_STRING_COPY },
+		{ "_ZN" STRING "C2EOS4_", CODE_BLOCK_STRING_MOVE },
+		{ "_ZN" STRING "C1Ev", 0 },
+		{ "_ZN" STRING "C1EPKcRKS3_", 0 },
+		{ "_ZN" STRING "9_M_createERmm", 0 },
+		{ "_ZN" STRING "5beginEv", CODE_BLOCK_STRING_LOOK },
+		{ "_ZN" STRING "ixEm", CODE_BLOCK_STRING_LOOK },
+		{ "_ZNK" STRING "4sizeEv", CODE_BLOCK_STRING_LOOK },
+		{ "_ZNK" STRING "7compareEPKc", CODE_BLOCK_STRING_READ },
+		{ "_ZNK" STRING "7compareERKS4_", CODE_BLOCK_STRING_READ_TWO },
+		{ "_ZNK" STRING "6substrEmm", CODE_BLOCK_STRING_COPY },
+		{ "_ZNK" STRING "13get_allocatorEv", 0 },
+		{ "_ZNSolsEi", CODE_BLOCK_OUT },
+		{ "_ZSt16__ostream_insertIcSt11char_traitsIcEERSt13basic_ostreamIT_T0_ES6_PKS3_l", CODE_BLOCK_OUT_TEXT },
+		{ "_ZNSirsERi", CODE_BLOCK_IN },
+		{ "_ZNKSt7__cxx1118basic_stringstreamIcSt11char_traitsIcESaIcEE3strEv", CODE_BLOCK_STREAM_TEXT },
+		{ "_ZNSt7__cxx1118basic_stringstreamIcSt11char_traitsIcESaIcEED1Ev", 0 },
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (code_block(names[i].name) != names[i].block)
+			fail_msg("%s is %d", names[i].name, code_block(names[i].name));
 }
 
 int main(void)
@@ -255,6 +373,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_calls),
 		cmocka_unit_test(test_own_functions),
+		cmocka_unit_test(test_keepers), cmocka_unit_test(test_cxx_names),
 		cmocka_unit_test(test_containers), cmocka_unit_test(test_deletes), cmocka_unit_test(test_names),
 	};
 

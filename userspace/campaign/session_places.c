@@ -100,10 +100,16 @@ bool session_is_foreign(const void *session, uint64_t site)
 static bool operand_text(const struct probe_module *m, uint64_t offset, char *buf, size_t len)
 {
 	const struct code_place *p = m && m->code ? code_find(m->code, offset) : NULL;
+	const char *keeps;
 	uint64_t vaddr;
 
-	if (p && m->file && code_static_operand(m->code, p, &vaddr))
-		return !symfile_data_name(m->file, vaddr, buf, len);
+	if (p && m->file && code_static_operand(m->code, p, &vaddr)) {
+		keeps = p->kind == CODE_BLOCK ? symfile_linked(m->file, vaddr, code_keeps) : NULL;
+		if (!keeps)
+			return !symfile_data_name(m->file, vaddr, buf, len);
+		snprintf(buf, len, "%s", keeps);
+		return true;
+	}
 	return pointee_text(m, offset, buf, len);
 }
 

@@ -111,7 +111,8 @@ void untried_text(const struct untried *u, const struct campaign_options *o,
 		fprintf(to,
 			"not tried: system calls that a signal interrupts: --faults eintr; a signal "
 			"between two accesses: --watch stops behind the first\n");
-	for (int i = 0; u->threads && i < UNTRIED_KEEP && u->keep[i]; i++)
+	/* else the scan sees the calls */
+	for (int i = 0; u->threads && !o->points.races && i < UNTRIED_KEEP && u->keep[i]; i++)
 		if (!is_point(o, u->keep[i]))
 			fprintf(to,
 				"not tried: switches between calls of %s(), which keeps something for all threads: "

@@ -71,12 +71,12 @@ static uint32_t bytes_of(struct kworld *k, const struct world_task *t, const str
 		n = code_block_access(c->size)->bytes;
 	} else if (c->size == CODE_BLOCK_PRINT_N) {
 		n = e->arg[1] ? 1 : 0;
-	} else if (c->size == CODE_BLOCK_FREAD || c->size == CODE_BLOCK_FWRITE) {
+	} else if (c->size == CODE_BLOCK_FREAD || c->size == CODE_BLOCK_FWRITE || c->size == CODE_BLOCK_SORT) {
 		if (__builtin_mul_overflow(e->arg[1], e->arg[2], &n))
 			n = MOST;
 	} else if (c->size == CODE_BLOCK_STRCPY) {
 		n = text_bytes(t, e->arg[1], a, sizeof(a));
-	} else if (c->size == CODE_BLOCK_STRLEN || c->size == CODE_BLOCK_PUTS) {
+	} else if (c->size == CODE_BLOCK_STRLEN || c->size == CODE_BLOCK_PUTS || c->size == CODE_BLOCK_STRCAT) {
 		n = text_bytes(t, e->arg[0], a, sizeof(a));
 	} else if (c->size == CODE_BLOCK_STRCMP) {
 		na = text_bytes(t, e->arg[0], a, sizeof(a));
@@ -181,13 +181,27 @@ static void find_pieces(const struct world_task *t, struct zug_event *e, const s
 	}
 }
 
-/* The second piece of memory that it accesses. 0: none. */
+/* The second piece of memory that it accesses; *size is that of the first. 0: none. */
 static uint16_t second_of(const struct zug_event *e, const struct code_place *c, uint32_t *size)
 {
+	if (c->kind == CODE_BLOCK && code_block_access(c->size)->second_bytes)
+		*size = code_block_access(c->size)->second_bytes;
 	if (c->kind != CODE_BLOCK || !code_block_access(c->size)->pieces)
 		return code_second(c);
 	*size = e->arg[3] > 4096 ? 4096 : e->arg[3];
 	return e->arg[1] ? code_second(c) : 0;
+}
+
+/* C++ lets several threads use these at a time, without a lock. */
+static bool is_standard_stream(struct kworld *k, uint64_t object)
+{
+	static const char *const names[] = { "std::cout", "std::cerr", "std::clog", "std::cin" };
+	const struct place_object *o = places_find_object(k->o.places, object);
+
+	for (size_t i = 0; o && o->fixed && o->name && i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcmp(o->name, names[i]))
+			return true;
+	return false;
 }
 
 void kworld_label_code(struct kworld *k, struct world_task *t, struct ktask *kt, const struct zug_event *e,
@@ -218,11 +232,17 @@ void kworld_label_code(struct kworld *k, struct world_task *t, struct ktask *kt,
 	size = bytes_of(k, t, s, e);
 	l->object = add_access(k, t, e, ZUG_EF_OBJECT, e->arg[0], size, zug_op_flags(s->op) & ZUG_L_WRITE,
 			       s->named_by ? s->named_by : s->op);
+	if (s->code.kind == CODE_BLOCK && code_block_access(s->code.size)->stream && is_standard_stream(k, l->object))
+		t->nr_accesses = 0;
 	/* what is read as well, or the whole of which this is a part: tasks that access that depend on this step */
 	second = second_of(e, &s->code, &size);
 	if (second) {
 		l->object2 = add_access(k, t, e, ZUG_EF_OBJECT2, e->arg[1], size, second == CODE_WRITE, s->op);
-		if (s->op == ZUG_OP_DATA_WRITE && second == CODE_READ)
+		/* a literal: to name it says nothing */
+		if (l->object2 && places_is_constant(k->o.places, l->object2)) {
+			l->object2 = 0;
+			t->nr_accesses--;
+		} else if (s->op == ZUG_OP_DATA_WRITE && second == CODE_READ)
 			l->flags |= ZUG_L_COPIES;
 	} else if (s->within) {
 		l->object2 = object_before(k, t, e, s->within, s->op);

@@ -870,9 +870,18 @@ bool places_is_atomic(struct places *p, uint64_t object)
 	return o && o->o.fixed && symfile_is_atomic(probes_module(p->probes, o->module)->file, o->vaddr);
 }
 
+bool places_is_constant(struct places *p, uint64_t object)
+{
+	const struct named *o = find_object(p, object);
+
+	return o && o->o.fixed && o->module != UINT32_MAX &&
+	       symfile_is_constant(probes_module(p->probes, o->module)->file, o->vaddr);
+}
+
 const struct place_object *places_find_object(struct places *p, uint64_t object)
 {
 	struct named *o = find_object(p, object);
+	const char *keeps;
 	uint64_t at, size;
 	char name[512];
 
@@ -886,6 +895,8 @@ const struct place_object *places_find_object(struct places *p, uint64_t object)
 		} else if (!symfile_data_name(probes_module(p->probes, o->module)->file, o->vaddr, name,
 				       sizeof(name)))
 			o->o.name = strdup(name);
+		else if ((keeps = symfile_linked(probes_module(p->probes, o->module)->file, o->vaddr, code_keeps)))
+			o->o.name = strdup(keeps);
 		else if (asprintf(&o->o.name, "%s+0x%lx",
 				  strrchr(probes_module(p->probes, o->module)->path, '/') + 1,
 				  o->vaddr) < 0)

@@ -103,6 +103,9 @@ bool places_is_file(struct places *p, uint64_t object);
 /* True when the object is static data whose type is _Atomic (symfile_is_atomic()). */
 bool places_is_atomic(struct places *p, uint64_t object);
 
+/* True when the object is static data that is mapped read-only: the text of a program, a literal. */
+bool places_is_constant(struct places *p, uint64_t object);
+
 /* Files mapped executable that had no probes, since the last call: paths for probes_add_file(). */
 const char *places_next_unprobed(struct places *p);
 

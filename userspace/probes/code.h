@@ -49,11 +49,18 @@ enum code_block {
 	CODE_BLOCK_TEXT,	/* atoi, strtol, strchr, strdup, sscanf...: read the first, a string */
 	CODE_BLOCK_TEXTS,	/* strncmp, strcasecmp, strstr: read both */
 	CODE_BLOCK_STRNCPY,	/* to the first, from the second */
+	CODE_BLOCK_STRCAT,	/* to the first, behind the string that it is, from the second */
+	CODE_BLOCK_SEARCH,	/* memchr: reads the first, third bytes */
+	CODE_BLOCK_SORT,	/* qsort: changes the first, the product of the second and the third bytes */
+	CODE_BLOCK_TIME,	/* localtime_r: writes its second, a struct tm */
 	CODE_BLOCK_PRINT,	/* sprintf and its kin */
 	CODE_BLOCK_PRINT_N,	/* snprintf and its kin; nothing is written where the second is 0 */
 	CODE_BLOCK_PUTS,	/* puts, fputs: read the first, a string */
 	CODE_BLOCK_FREE,	/* free, realloc, operator delete: ends the life of the block that is the first */
 	CODE_BLOCK_FREE_SIZED,	/* operator delete with a size, Rust's: the same, and the second is how many bytes it has */
+	CODE_BLOCK_CLOSE,	/* fclose, closedir, freeaddrinfo: a library frees what is the first */
+	CODE_BLOCK_STREAM,	/* fprintf, fflush, getc, readdir: needs what is the first, and has a lock for all else that it does */
+	CODE_BLOCK_PUTC,	/* putc: needs the second */
 	CODE_BLOCK_FGETS,	/* writes the first */
 	CODE_BLOCK_FREAD,	/* writes the first, the product of the second and the third bytes at most */
 	CODE_BLOCK_FWRITE,	/* reads as many */
@@ -70,6 +77,31 @@ enum code_block {
 	CODE_BLOCK_TREE_WALK,	/* reads the tree's node that is its first */
 	CODE_BLOCK_TREE_ERASE,	/* changes that, and the head of the tree, its second */
 	CODE_BLOCK_TREE_INSERT,	/* changes the head, its fourth, and the new node, its second */
+	/* members of std::string that libstdc++ has compiled: the object is a pointer, a length, and 16 bytes for what is short */
+	CODE_BLOCK_STRING,	/* changes the string */
+	CODE_BLOCK_STRING_TAKES,	/* and reads its second, another string */
+	CODE_BLOCK_STRING_TEXT,	/* and reads its second, characters */
+	CODE_BLOCK_STRING_SWAP,	/* changes both: swap, assignment of what is moved */
+	CODE_BLOCK_STRING_READ,	/* reads the string: compare, find */
+	CODE_BLOCK_STRING_READ_TWO,	/* and its second, another string */
+	CODE_BLOCK_STRING_LOOK,	/* reads its pointer and its length: size, begin, operator[] */
+	CODE_BLOCK_STRING_COPY,	/* reads its second, a string: copy constructor, substr */
+	CODE_BLOCK_STRING_MOVE,	/* changes its second: move constructor */
+	/* and of streams; an istream has an ostream behind it where it is both */
+	CODE_BLOCK_OUT,		/* changes the ostream: operator<< */
+	CODE_BLOCK_OUT_TEXT,	/* and reads its second, characters */
+	CODE_BLOCK_OUT_STRING,	/* and reads its second, a string */
+	CODE_BLOCK_IN,		/* changes the istream: operator>> */
+	CODE_BLOCK_IN_STRING,	/* and its second, a string: getline */
+	CODE_BLOCK_STREAM_TEXT,	/* reads its second, a stringstream: str */
+	CODE_BLOCK_STREAM_SET,	/* changes the stringstream, and reads its second, a string: str */
+	/*
+	 * What a function of the C library keeps for all threads (code_keeps()): the operand is the word with the function's
+	 * address, in a static program the function itself. It stands for what all functions of that kind keep.
+	 */
+	CODE_BLOCK_KEEP,	/* changes it: strtok, localtime, setenv */
+	CODE_BLOCK_KEEP_READ,	/* reads it: getenv */
+	CODE_BLOCK_KEPT,	/* no call: what a call before it has returned lies in what is kept, and is used from here on */
 	CODE_NR_BLOCKS,
 };
 
@@ -88,6 +120,7 @@ enum code_block {
 /* An operand that no other task can reach, or that never changes: never worth a point. */
 #define CODE_LOCAL	(CODE_STACK | CODE_TLS | CODE_CONST)
 
+#define CODE_RAX	0		/* as base: what a call has returned */
 #define CODE_RCX	1		/* as base: the fourth argument */
 #define CODE_RSI	6		/* as base: of a string operation, where it reads; of the arguments, the second */
 #define CODE_RDI	7
@@ -137,12 +170,17 @@ struct code_block_access {
 	bool common;		/* a program may well have a function of its own with that name */
 	bool later;		/* what it writes may have to come first: it waits for that */
 	bool frees;		/* the operand is a block of the heap that is none afterwards */
+	bool stream;		/* the operand is a stream; the standard ones may be used by several threads at a time */
+	bool keeps;		/* the operand stands for what the function keeps */
+	uint8_t second_bytes;	/* at the second; 0: as many as at the operand */
 	bool pieces;		/* the operand is where struct iovec lie, or, where `message` is not 0, what tells that behind so many bytes */
 	uint8_t message;
 };
 
 /* Of one that is not 0. */
 const struct code_block_access *code_block_access(enum code_block b);
+/* What the function of that name keeps for all threads: "the result of localtime() and its kin"; NULL: nothing that is known. */
+const char *code_keeps(const char *name);
 
 /*
  * Reads the file at path (any ELF program or shared library for x86-64). The cache is in

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * code_calls.c - where the calls of the C library's functions on blocks of memory go, and those of libstdc++'s functions
- * that link the nodes of containers
+ * code_calls.c - where the calls of the C library's functions on blocks of memory go, those of its functions that keep
+ * something for all threads, and those of libstdc++'s functions that link the nodes of containers, or change strings and
+ * streams
  *
  * By a word of the global offset table, through a stub or not; in a static program to the function itself, or
  * through a stub to the one that suits the processor (an IFUNC). Functions that a program has itself may be called send()
@@ -12,8 +13,166 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 #include "lib/base/array.h"
 #include "probes/code_internal.h"
+
+/*
+ * What functions of a C library keep for all threads. POSIX lets each of them overwrite what the others of its group have
+ * returned; that glibc's have a lock for themselves helps nobody who uses the result.
+ */
+static const char *const kept[] = {
+	[1] = "the environment",
+	[2] = "the position of strtok()",
+	[3] = "the result of localtime() and its kin",
+	[4] = "the result of gethostbyname() and its kin",
+	[5] = "the result of getpwnam() and its kin",
+	[6] = "the result of getgrnam() and its kin",
+	[7] = "the result of getservbyname() and its kin",
+	[8] = "the result of ttyname()",
+	[9] = "the state of drand48() and its kin",
+	[10] = "the table of hsearch()",
+};
+
+static const struct keeper {
+	const char *name;
+	uint8_t keeps;		/* in kept[] */
+	enum { CHANGES, READS, RETURNS } how;	/* RETURNS: it changes what it keeps, and returns that */
+} keepers[] = {
+	{ "getenv", 1, READS }, { "secure_getenv", 1, READS },
+	{ "setenv", 1, CHANGES }, { "unsetenv", 1, CHANGES }, { "putenv", 1, CHANGES }, { "clearenv", 1, CHANGES },
+	{ "strtok", 2, CHANGES },
+	{ "localtime", 3, RETURNS }, { "gmtime", 3, RETURNS },
+	{ "ctime", 3, RETURNS }, { "asctime", 3, RETURNS },
+	{ "gethostbyname", 4, RETURNS }, { "gethostbyaddr", 4, RETURNS },
+	{ "gethostbyname2", 4, RETURNS },
+	{ "getpwnam", 5, RETURNS }, { "getpwuid", 5, RETURNS }, { "getpwent", 5, RETURNS },
+	{ "getgrnam", 6, RETURNS }, { "getgrgid", 6, RETURNS }, { "getgrent", 6, RETURNS },
+	{ "getservbyname", 7, RETURNS }, { "getservbyport", 7, RETURNS },
+	{ "ttyname", 8, RETURNS },
+	{ "drand48", 9, CHANGES }, { "lrand48", 9, CHANGES }, { "mrand48", 9, CHANGES }, { "srand48", 9, CHANGES },
+	{ "seed48", 9, CHANGES }, { "lcong48", 9, CHANGES },
+	{ "hsearch", 10, CHANGES }, { "hcreate", 10, CHANGES }, { "hdestroy", 10, CHANGES },
+};
+
+static const struct keeper *keeper(const char *name)
+{
+	for (size_t i = 0; i < sizeof(keepers) / sizeof(keepers[0]); i++)
+		if (!strcmp(name, keepers[i].name))
+			return &keepers[i];
+	return NULL;
+}
+
+const char *code_keeps(const char *name)
+{
+	const struct keeper *k = keeper(name);
+
+	return k ? kept[k->keeps] : NULL;
+}
+
+static bool begins(const char *name, const char *with)
+{
+	return !strncmp(name, with, strlen(with));
+}
+
+/* The part of a mangled name behind its begin; NULL: it begins otherwise. */
+static const char *behind(const char *name, const char *begin)
+{
+	return begins(name, begin) ? name + strlen(begin) : NULL;
+}
+
+#define STRING_CLASS "St7__cxx1112basic_stringIcSt11char_traitsIcESaIcEE"
+
+/* Of a member of std::string that does not change it. */
+static enum code_block const_member(const char *member)
+{
+	static const char *const read[] = {
+		"7compareE", "4findE", "5rfindE", "13find_first_ofE", "12find_last_ofE", "17find_first_not_ofE",
+		"16find_last_not_ofE", "4copyE",
+	};
+	static const char *const look[] = {
+		"2atE", "ixE", "4sizeE", "6lengthE", "5emptyE", "4dataE", "5c_strE", "7_M_dataE", "5frontE", "4backE",
+		"5beginE", "3endE", "6cbeginE", "4cendE", "8_M_checkE", "8_M_limitE", "cvSt17basic_string_view",
+	};
+
+	/* its result is a string, whose address is the first argument */
+	if (begins(member, "6substrE"))
+		return CODE_BLOCK_STRING_COPY;
+	for (size_t i = 0; i < sizeof(read) / sizeof(read[0]); i++)
+		if (begins(member, read[i]))
+			return begins(member + strlen(read[i]), "RKS4_") ? CODE_BLOCK_STRING_READ_TWO : CODE_BLOCK_STRING_READ;
+	for (size_t i = 0; i < sizeof(look) / sizeof(look[0]); i++)
+		if (begins(member, look[i]))
+			return CODE_BLOCK_STRING_LOOK;
+	return 0;
+}
+
+/* Of one that may change it, or that is not const because it returns a reference. */
+static enum code_block member(const char *member)
+{
+	static const char *const look[] = { "2atE", "ixE", "4dataE", "5frontE", "4backE", "5beginE", "3endE" };
+	static const char *const change[] = {
+		"6appendE", "9_M_appendE", "6assignE", "9_M_assignE", "aSE", "pLE", "6insertE", "6insertI", "5eraseE",
+		"8_M_eraseE", "7replaceE", "10_M_replaceE", "14_M_replace_auxE", "15_M_replace_coldE", "9_M_mutateE",
+		"9push_backE", "8pop_backE", "7reserveE", "6resizeE", "5clearE", "4swapE", "13shrink_to_fitE",
+		"13_M_set_lengthE", "9_M_lengthE", "10_M_disposeE", "D1E", "D2E",
+	};
+	const char *args;
+
+	/* what is made is no other task's yet */
+	if (begins(member, "C1E") || begins(member, "C2E"))
+		return begins(member + 3, "RKS4_") ? CODE_BLOCK_STRING_COPY :
+		       begins(member + 3, "OS4_") ? CODE_BLOCK_STRING_MOVE : 0;
+	for (size_t i = 0; i < sizeof(look) / sizeof(look[0]); i++)
+		if (begins(member, look[i]))
+			return CODE_BLOCK_STRING_LOOK;
+	for (size_t i = 0; i < sizeof(change) / sizeof(change[0]); i++) {
+		args = behind(member, change[i]);
+		if (args)
+			return begins(args, "RKS4_") ? CODE_BLOCK_STRING_TAKES :
+			       begins(args, "PKc") ? CODE_BLOCK_STRING_TEXT :
+			       begins(args, "RS4_") || begins(args, "OS4_") ? CODE_BLOCK_STRING_SWAP : CODE_BLOCK_STRING;
+	}
+	return 0;
+}
+
+/* Of what libstdc++ has compiled of std::string and of streams of characters. */
+static enum code_block cxx_block(const char *name)
+{
+	static const struct {
+		const char *begin;
+		enum code_block block;
+	} streams[] = {
+		{ "_ZStlsIcSt11char_traitsIcESaIcEERSt13basic_ostream", CODE_BLOCK_OUT_STRING },
+		{ "_ZStlsISt11char_traitsIcEERSt13basic_ostreamIcT_ES5_PKc", CODE_BLOCK_OUT_TEXT },
+		{ "_ZSt16__ostream_insertIcSt11char_traitsIcEERSt13basic_ostream", CODE_BLOCK_OUT_TEXT },
+		{ "_ZStlsISt11char_traitsIcEERSt13basic_ostreamIcT_ES5_", CODE_BLOCK_OUT },
+		{ "_ZNSo5writeEPKcl", CODE_BLOCK_OUT_TEXT },
+		{ "_ZNSolsE", CODE_BLOCK_OUT }, { "_ZNSo9_M_insertI", CODE_BLOCK_OUT }, { "_ZNSo3putEc", CODE_BLOCK_OUT },
+		{ "_ZNSo5flushEv", CODE_BLOCK_OUT }, { "_ZSt4endlIcSt11char_traitsIcEE", CODE_BLOCK_OUT },
+		{ "_ZSt5flushIcSt11char_traitsIcEE", CODE_BLOCK_OUT },
+		{ "_ZStrsIcSt11char_traitsIcESaIcEERSt13basic_istream", CODE_BLOCK_IN_STRING },
+		{ "_ZSt7getlineIcSt11char_traitsIcESaIcEERSt13basic_istream", CODE_BLOCK_IN_STRING },
+		{ "_ZNSirsE", CODE_BLOCK_IN }, { "_ZNSi10_M_extractI", CODE_BLOCK_IN }, { "_ZNSi3getE", CODE_BLOCK_IN },
+		{ "_ZNSi4readEPcl", CODE_BLOCK_IN }, { "_ZNSi7getlineE", CODE_BLOCK_IN },
+		{ "_ZNKSt7__cxx1119basic_ostringstreamIcSt11char_traitsIcESaIcEE3strEv", CODE_BLOCK_STREAM_TEXT },
+		{ "_ZNKSt7__cxx1119basic_istringstreamIcSt11char_traitsIcESaIcEE3strEv", CODE_BLOCK_STREAM_TEXT },
+		{ "_ZNKSt7__cxx1118basic_stringstreamIcSt11char_traitsIcESaIcEE3strEv", CODE_BLOCK_STREAM_TEXT },
+		{ "_ZNSt7__cxx1119basic_ostringstreamIcSt11char_traitsIcESaIcEE3strE", CODE_BLOCK_STREAM_SET },
+		{ "_ZNSt7__cxx1119basic_istringstreamIcSt11char_traitsIcESaIcEE3strE", CODE_BLOCK_STREAM_SET },
+		{ "_ZNSt7__cxx1118basic_stringstreamIcSt11char_traitsIcESaIcEE3strE", CODE_BLOCK_STREAM_SET },
+	};
+	const char *m;
+
+	if ((m = behind(name, "_ZNK" STRING_CLASS)))
+		return const_member(m);
+	if ((m = behind(name, "_ZN" STRING_CLASS)))
+		return member(m);
+	for (size_t i = 0; begins(name, "_Z") && i < sizeof(streams) / sizeof(streams[0]); i++)
+		if (begins(name, streams[i].begin))
+			return streams[i].block;
+	return 0;
+}
 
 enum code_block code_block(const char *name)
 {
@@ -31,7 +190,12 @@ enum code_block code_block(const char *name)
 		{ "strchr", CODE_BLOCK_TEXT }, { "strrchr", CODE_BLOCK_TEXT }, { "strdup", CODE_BLOCK_TEXT },
 		{ "strncmp", CODE_BLOCK_TEXTS }, { "strcasecmp", CODE_BLOCK_TEXTS },
 		{ "strncasecmp", CODE_BLOCK_TEXTS }, { "strstr", CODE_BLOCK_TEXTS },
-		{ "strncpy", CODE_BLOCK_STRNCPY },
+		{ "strspn", CODE_BLOCK_TEXTS }, { "strcspn", CODE_BLOCK_TEXTS }, { "strpbrk", CODE_BLOCK_TEXTS },
+		{ "strtof", CODE_BLOCK_TEXT }, { "atof", CODE_BLOCK_TEXT }, { "strndup", CODE_BLOCK_TEXT },
+		{ "strncpy", CODE_BLOCK_STRNCPY }, { "stpncpy", CODE_BLOCK_STRNCPY }, { "strlcpy", CODE_BLOCK_STRNCPY },
+		{ "strcat", CODE_BLOCK_STRCAT }, { "strncat", CODE_BLOCK_STRCAT }, { "strlcat", CODE_BLOCK_STRCAT },
+		{ "memchr", CODE_BLOCK_SEARCH }, { "memrchr", CODE_BLOCK_SEARCH }, { "qsort", CODE_BLOCK_SORT },
+		{ "localtime_r", CODE_BLOCK_TIME }, { "gmtime_r", CODE_BLOCK_TIME }, { "strftime", CODE_BLOCK_PRINT },
 		{ "sprintf", CODE_BLOCK_PRINT }, { "vsprintf", CODE_BLOCK_PRINT },
 		{ "snprintf", CODE_BLOCK_PRINT_N }, { "vsnprintf", CODE_BLOCK_PRINT_N },
 		{ "puts", CODE_BLOCK_PUTS }, { "fputs", CODE_BLOCK_PUTS }, { "fputs_unlocked", CODE_BLOCK_PUTS },
@@ -45,6 +209,15 @@ enum code_block code_block(const char *name)
 		{ "_ZdaPvRKSt9nothrow_t", CODE_BLOCK_FREE }, { "_ZdaPvm", CODE_BLOCK_FREE_SIZED },
 		{ "_ZdaPvmSt11align_val_t", CODE_BLOCK_FREE_SIZED },
 		{ "__rust_dealloc", CODE_BLOCK_FREE_SIZED }, { "__rust_realloc", CODE_BLOCK_FREE_SIZED },
+		{ "fclose", CODE_BLOCK_CLOSE }, { "pclose", CODE_BLOCK_CLOSE }, { "closedir", CODE_BLOCK_CLOSE },
+		{ "freeaddrinfo", CODE_BLOCK_CLOSE }, { "_IO_fclose", CODE_BLOCK_CLOSE },
+		{ "fprintf", CODE_BLOCK_STREAM }, { "vfprintf", CODE_BLOCK_STREAM }, { "__fprintf_chk", CODE_BLOCK_STREAM },
+		{ "__vfprintf_chk", CODE_BLOCK_STREAM }, { "fflush", CODE_BLOCK_STREAM }, { "fseek", CODE_BLOCK_STREAM },
+		{ "ftell", CODE_BLOCK_STREAM }, { "rewind", CODE_BLOCK_STREAM }, { "fgetc", CODE_BLOCK_STREAM },
+		{ "getc", CODE_BLOCK_STREAM }, { "fscanf", CODE_BLOCK_STREAM }, { "__isoc99_fscanf", CODE_BLOCK_STREAM },
+		{ "__isoc23_fscanf", CODE_BLOCK_STREAM }, { "feof", CODE_BLOCK_STREAM }, { "ferror", CODE_BLOCK_STREAM },
+		{ "fileno", CODE_BLOCK_STREAM }, { "readdir", CODE_BLOCK_STREAM }, { "readdir64", CODE_BLOCK_STREAM },
+		{ "fputc", CODE_BLOCK_PUTC }, { "putc", CODE_BLOCK_PUTC },
 		/* in static programs of glibc */
 		{ "__libc_free", CODE_BLOCK_FREE }, { "__libc_realloc", CODE_BLOCK_FREE }, { "cfree", CODE_BLOCK_FREE },
 		{ "fgets", CODE_BLOCK_FGETS }, { "fgets_unlocked", CODE_BLOCK_FGETS },
@@ -86,7 +259,8 @@ enum code_block code_block(const char *name)
 		{ "__isoc23_strtol", CODE_BLOCK_TEXT }, { "__isoc23_strtoul", CODE_BLOCK_TEXT },
 		{ "__isoc23_strtoll", CODE_BLOCK_TEXT }, { "__isoc23_strtoull", CODE_BLOCK_TEXT },
 		/* with _FORTIFY_SOURCE */
-		{ "__strncpy_chk", CODE_BLOCK_STRNCPY },
+		{ "__strncpy_chk", CODE_BLOCK_STRNCPY }, { "__stpncpy_chk", CODE_BLOCK_STRNCPY },
+		{ "__strcat_chk", CODE_BLOCK_STRCAT }, { "__strncat_chk", CODE_BLOCK_STRCAT },
 		{ "__memcpy_chk", CODE_BLOCK_COPY }, { "__memmove_chk", CODE_BLOCK_COPY },
 		{ "__mempcpy_chk", CODE_BLOCK_COPY }, { "__memset_chk", CODE_BLOCK_FILL },
 		{ "__strcpy_chk", CODE_BLOCK_STRCPY }, { "__stpcpy_chk", CODE_BLOCK_STRCPY },
@@ -102,6 +276,7 @@ enum code_block code_block(const char *name)
 
 	/* Rust gives these functions names of another crate in each version of its compiler */
 	static const char *const of_rust[] = { "___rust_dealloc", "___rust_realloc" };
+	const struct keeper *k;
 	size_t len = strlen(name);
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
@@ -110,12 +285,18 @@ enum code_block code_block(const char *name)
 	for (size_t i = 0; !strncmp(name, "_RNv", 4) && i < sizeof(of_rust) / sizeof(of_rust[0]); i++)
 		if (len > strlen(of_rust[i]) && !strcmp(name + len - strlen(of_rust[i]), of_rust[i]))
 			return CODE_BLOCK_FREE_SIZED;
-	return 0;
+	k = keeper(name);
+	return k ? k->how == READS ? CODE_BLOCK_KEEP_READ : CODE_BLOCK_KEEP : cxx_block(name);
 }
 
 const struct code_block_access *code_block_access(enum code_block b)
 {
-	enum { R = CODE_READ, W = CODE_WRITE, LIST = 2 * sizeof(void *), TREE = 4 * sizeof(void *) };
+	enum {
+		R = CODE_READ, W = CODE_WRITE, WORD = sizeof(void *), LIST = 2 * WORD, TREE = 4 * WORD,
+		STRING = 4 * WORD,	/* std::string */
+		OUT = WORD,		/* an ostream: where it has its functions */
+		IN = 3 * WORD,		/* an istream: the same, a number, and the ostream that may lie behind them */
+	};
 	static const struct code_block_access known[CODE_NR_BLOCKS] = {
 		[CODE_BLOCK_COPY]	 = { .operand = W, .second = R, .base = CODE_RDI },
 		[CODE_BLOCK_FILL]	 = { .operand = W, .base = CODE_RDI },
@@ -126,11 +307,18 @@ const struct code_block_access *code_block_access(enum code_block b)
 		[CODE_BLOCK_TEXT]	 = { .operand = R, .base = CODE_RDI, .bytes = 1 },
 		[CODE_BLOCK_TEXTS]	 = { .operand = R, .second = R, .base = CODE_RDI, .bytes = 1 },
 		[CODE_BLOCK_STRNCPY]	 = { .operand = W, .second = R, .base = CODE_RDI, .bytes = 1 },
+		[CODE_BLOCK_STRCAT]	 = { .operand = W, .second = R, .base = CODE_RDI, .text = true, .second_bytes = 1 },
+		[CODE_BLOCK_SEARCH]	 = { .operand = R, .base = CODE_RDI },
+		[CODE_BLOCK_SORT]	 = { .operand = W, .base = CODE_RDI },
+		[CODE_BLOCK_TIME]	 = { .operand = W, .base = CODE_RSI, .bytes = sizeof(struct tm) },
 		[CODE_BLOCK_PRINT]	 = { .operand = W, .base = CODE_RDI, .bytes = 1 },
 		[CODE_BLOCK_PRINT_N]	 = { .operand = W, .base = CODE_RDI },
 		[CODE_BLOCK_PUTS]	 = { .operand = R, .base = CODE_RDI, .text = true, .common = true },
 		[CODE_BLOCK_FREE]	 = { .operand = W, .base = CODE_RDI, .frees = true },
 		[CODE_BLOCK_FREE_SIZED]	 = { .operand = W, .base = CODE_RDI, .frees = true },
+		[CODE_BLOCK_CLOSE]	 = { .operand = W, .base = CODE_RDI, .common = true, .frees = true },
+		[CODE_BLOCK_STREAM]	 = { .operand = R, .base = CODE_RDI, .bytes = WORD, .common = true },
+		[CODE_BLOCK_PUTC]	 = { .operand = R, .base = CODE_RSI, .bytes = WORD, .common = true },
 		[CODE_BLOCK_FGETS]	 = { .operand = W, .base = CODE_RDI, .bytes = 1, .common = true, .later = true },
 		[CODE_BLOCK_FREAD]	 = { .operand = W, .base = CODE_RDI, .common = true, .later = true },
 		[CODE_BLOCK_FWRITE]	 = { .operand = R, .base = CODE_RDI, .common = true },
@@ -150,17 +338,47 @@ const struct code_block_access *code_block_access(enum code_block b)
 		[CODE_BLOCK_TREE_WALK]	 = { .operand = R, .base = CODE_RDI, .bytes = TREE },
 		[CODE_BLOCK_TREE_ERASE]	 = { .operand = W, .second = W, .base = CODE_RDI, .bytes = TREE },
 		[CODE_BLOCK_TREE_INSERT] = { .operand = W, .second = W, .base = CODE_RCX, .bytes = TREE },
+		[CODE_BLOCK_STRING]	 = { .operand = W, .base = CODE_RDI, .bytes = STRING },
+		[CODE_BLOCK_STRING_TAKES] = { .operand = W, .second = R, .base = CODE_RDI, .bytes = STRING },
+		[CODE_BLOCK_STRING_TEXT] = { .operand = W, .second = R, .base = CODE_RDI, .bytes = STRING, .second_bytes = 1 },
+		[CODE_BLOCK_STRING_SWAP] = { .operand = W, .second = W, .base = CODE_RDI, .bytes = STRING },
+		[CODE_BLOCK_STRING_READ] = { .operand = R, .base = CODE_RDI, .bytes = STRING },
+		[CODE_BLOCK_STRING_READ_TWO] = { .operand = R, .second = R, .base = CODE_RDI, .bytes = STRING },
+		[CODE_BLOCK_STRING_LOOK] = { .operand = R, .base = CODE_RDI, .bytes = 2 * WORD },
+		[CODE_BLOCK_STRING_COPY] = { .operand = R, .base = CODE_RSI, .bytes = STRING },
+		[CODE_BLOCK_STRING_MOVE] = { .operand = W, .base = CODE_RSI, .bytes = STRING },
+		[CODE_BLOCK_OUT]	 = { .operand = W, .base = CODE_RDI, .bytes = OUT, .stream = true },
+		[CODE_BLOCK_OUT_TEXT]	 = { .operand = W, .second = R, .base = CODE_RDI, .bytes = OUT, .second_bytes = 1,
+					     .stream = true },
+		[CODE_BLOCK_OUT_STRING]	 = { .operand = W, .second = R, .base = CODE_RDI, .bytes = OUT, .second_bytes = STRING,
+					     .stream = true },
+		[CODE_BLOCK_IN]		 = { .operand = W, .base = CODE_RDI, .bytes = IN, .stream = true },
+		[CODE_BLOCK_IN_STRING]	 = { .operand = W, .second = W, .base = CODE_RDI, .bytes = IN, .second_bytes = STRING,
+					     .stream = true },
+		[CODE_BLOCK_STREAM_TEXT] = { .operand = R, .base = CODE_RSI, .bytes = IN },
+		[CODE_BLOCK_STREAM_SET]	 = { .operand = W, .second = R, .base = CODE_RDI, .bytes = IN, .second_bytes = STRING },
+		[CODE_BLOCK_KEEP]	 = { .operand = W, .base = CODE_RIP, .bytes = WORD, .common = true, .keeps = true },
+		[CODE_BLOCK_KEEP_READ]	 = { .operand = R, .base = CODE_RIP, .bytes = WORD, .common = true, .keeps = true },
+		[CODE_BLOCK_KEPT]	 = { .operand = R, .base = CODE_RIP, .bytes = WORD, .keeps = true },
 	};
 
 	return &known[b];
 }
 
-static int add_target(struct code *c, uint64_t vaddr, enum code_block block, bool word)
+static int add_target(struct code *c, struct code_target t)
 {
 	if (!ARRAY_RESERVE(c->targets, c->size_targets, c->nr_targets + 1))
 		return -ENOMEM;
-	c->targets[c->nr_targets++] = (struct code_target){ .vaddr = vaddr, .block = block, .word = word };
+	c->targets[c->nr_targets++] = t;
 	return 0;
+}
+
+/* What a call of the function of that name is about; block 0: nothing of interest. */
+static struct code_target target_of(const char *name)
+{
+	const struct keeper *k = keeper(name);
+
+	return (struct code_target){ .block = code_block(name), .keeps = k ? k->keeps : 0, .returns = k && k->how == RETURNS };
 }
 
 static int compare_targets(const void *pa, const void *pb)
@@ -171,15 +389,14 @@ static int compare_targets(const void *pa, const void *pb)
 }
 
 /* Among the first nr, which are in order. */
-static enum code_block find(const struct code *c, size_t nr, uint64_t vaddr, bool word)
+static const struct code_target *find(const struct code *c, size_t nr, uint64_t vaddr, bool word)
 {
-	const struct code_target key = { .vaddr = vaddr, .word = word }, *t;
+	const struct code_target key = { .vaddr = vaddr, .word = word };
 
-	t = nr ? bsearch(&key, c->targets, nr, sizeof(key), compare_targets) : NULL;
-	return t ? t->block : 0;
+	return nr ? bsearch(&key, c->targets, nr, sizeof(key), compare_targets) : NULL;
 }
 
-enum code_block code_target(const struct code *c, uint64_t vaddr, bool word)
+const struct code_target *code_target(const struct code *c, uint64_t vaddr, bool word)
 {
 	return find(c, c->nr_targets, vaddr, word);
 }
@@ -209,13 +426,13 @@ static int on_symbols(struct code *c, Elf *elf, Elf_Scn *scn, const GElf_Shdr *s
 	for (size_t i = 0; i < nr && !ret; i++) {
 		GElf_Sym sym;
 		const char *name = own_function(elf, sh, data, i, &sym);
-		enum code_block block = name ? code_block(name) : 0;
+		struct code_target t = name ? target_of(name) : (struct code_target){ 0 };
 
-		if (block && code_block_access(block)->common &&
-		    (!has_libc || (GELF_ST_BIND(sym.st_info) == STB_LOCAL && name[0] != '_')))
+		if (!t.block || (code_block_access(t.block)->common &&
+				 (!has_libc || (GELF_ST_BIND(sym.st_info) == STB_LOCAL && name[0] != '_'))))
 			continue;
-		if (block)
-			ret = add_target(c, sym.st_value, block, false);
+		t.vaddr = sym.st_value;
+		ret = add_target(c, t);
 	}
 	return ret;
 }
@@ -231,7 +448,8 @@ static int on_relocations(struct code *c, size_t functions, Elf *elf, Elf_Scn *s
 	if (table && gelf_getshdr(table, &names))
 		symbols = elf_getdata(table, NULL);
 	for (size_t i = 0; i < nr && !ret; i++) {
-		enum code_block block = 0;
+		struct code_target t = { 0 };
+		const struct code_target *function;
 		const char *name;
 		GElf_Rela rel;
 		GElf_Sym sym;
@@ -244,17 +462,35 @@ static int on_relocations(struct code *c, size_t functions, Elf *elf, Elf_Scn *s
 			if (!symbols || !gelf_getsym(symbols, GELF_R_SYM(rel.r_info), &sym))
 				break;
 			name = elf_strptr(elf, names.sh_link, sym.st_name);
-			block = name ? code_block(name) : 0;
+			if (name)
+				t = target_of(name);
 			break;
 		case R_X86_64_RELATIVE:
 		case R_X86_64_IRELATIVE:
-			block = find(c, functions, rel.r_addend, false);
+			function = find(c, functions, rel.r_addend, false);
+			if (function)
+				t = *function;
 			break;
 		}
-		if (block)
-			ret = add_target(c, rel.r_offset, block, true);
+		if (!t.block)
+			continue;
+		t.vaddr = rel.r_offset;
+		t.word = true;
+		ret = add_target(c, t);
 	}
 	return ret;
+}
+
+/* One place of the file stands for what a group of functions keeps: all of its targets have it. */
+static void find_keepers(struct code *c)
+{
+	uint64_t first[sizeof(kept) / sizeof(kept[0])] = { 0 };
+
+	for (size_t i = 0; i < c->nr_targets; i++)
+		if (!first[c->targets[i].keeps])
+			first[c->targets[i].keeps] = c->targets[i].vaddr;
+	for (size_t i = 0; i < c->nr_targets; i++)
+		c->targets[i].keeper = first[c->targets[i].keeps];
 }
 
 /* The symbols first: what a relative relocation is about is told by them. */
@@ -278,5 +514,6 @@ int code_targets(struct code *c, Elf *elf)
 			qsort(c->targets, c->nr_targets, sizeof(*c->targets), compare_targets);
 		functions = c->nr_targets;
 	}
+	find_keepers(c);
 	return ret;
 }

@@ -21,6 +21,9 @@ struct code_target {
 	uint64_t vaddr;
 	uint8_t block;		/* enum code_block */
 	bool word;
+	uint8_t keeps;		/* which of the things that functions keep; 0: none */
+	bool returns;		/* and what a call returns lies in it */
+	uint64_t keeper;	/* the vaddr that stands for it in this file */
 };
 
 struct code {
@@ -44,8 +47,8 @@ int code_segments(struct code *c, Elf *elf);
 int code_bounds(struct code *c, int fd, struct code_function **list, uint32_t *nr);
 /* c->targets, by the symbols and relocations of a file. 0 or -errno. */
 int code_targets(struct code *c, Elf *elf);
-/* The function that is called at vaddr, or by the word there; 0: none of those above. */
-enum code_block code_target(const struct code *c, uint64_t vaddr, bool word);
+/* The function that is called at vaddr, or by the word there; NULL: none of those above. */
+const struct code_target *code_target(const struct code *c, uint64_t vaddr, bool word);
 /* Decodes these functions into places; those that do not decode are taken out of the list. 0 or -errno. */
 int code_scan(struct code *c, const uint8_t *file, size_t size, struct code_function *list, uint32_t nr);
 
@@ -62,7 +65,7 @@ bool code_is_const(const struct code *c, uint64_t vaddr);
 
 /* A file of the cache begins with it; places and functions follow. */
 #define CODE_CACHE_MAGIC	"zugcode"
-#define CODE_CACHE_VERSION	10	/* also when what the scanner finds changes */
+#define CODE_CACHE_VERSION	11	/* also when what the scanner finds changes */
 
 struct code_cache_header {
 	char magic[8];

@@ -287,12 +287,12 @@ static bool stub_word(const struct scan *s, uint32_t offset, uint64_t *vaddr)
 }
 
 /* to: the file offset of what a call or jump goes to. */
-static enum code_block called(const struct scan *s, uint32_t to)
+static const struct code_target *called(const struct scan *s, uint32_t to)
 {
-	enum code_block b = code_target(s->c, code_vaddr(s->c, to), false);
+	const struct code_target *t = code_target(s->c, code_vaddr(s->c, to), false);
 	uint64_t word;
 
-	return b || !stub_word(s, to, &word) ? b : code_target(s->c, word, true);
+	return t || !stub_word(s, to, &word) ? t : code_target(s->c, word, true);
 }
 
 static bool is_call(const ZydisDecodedInstruction *in)
@@ -300,7 +300,8 @@ static bool is_call(const ZydisDecodedInstruction *in)
 	return in->mnemonic == ZYDIS_MNEMONIC_CALL || in->mnemonic == ZYDIS_MNEMONIC_JMP;
 }
 
-static int add_block(struct scan *s, uint32_t offset, const ZydisDecodedInstruction *in, enum code_block b)
+static int add_block(struct scan *s, uint32_t offset, const ZydisDecodedInstruction *in, enum code_block b,
+		     const struct code_target *t)
 {
 	const struct code_block_access *access = code_block_access(b);
 	struct code_place p = {
@@ -309,7 +310,44 @@ static int add_block(struct scan *s, uint32_t offset, const ZydisDecodedInstruct
 		.flags = access->operand | (probeable(in) ? CODE_PROBE : 0),
 	};
 
+	if (access->keeps)
+		p.disp = t->keeper - (code_vaddr(s->c, offset) + in->length);
 	return add_place(s->c, &p);
+}
+
+/*
+ * What a call has returned lies in memory that the function keeps, and is used behind it: at the first instruction there that
+ * can be probed and accesses no other data. One that looks into the result is that as well: nothing else leads there.
+ */
+#define KEPT_WITHIN 4	/* instructions behind the call, at most */
+struct kept_result {
+	const struct code_target *by;
+	uint32_t left;		/* instructions that may still be it; 0: none */
+};
+
+static int add_call(struct scan *s, uint32_t offset, const ZydisDecodedInstruction *in, const struct code_target *t,
+		    struct kept_result *k)
+{
+	*k = (struct kept_result){ .by = t, .left = t->returns && in->mnemonic == ZYDIS_MNEMONIC_CALL ? KEPT_WITHIN : 0 };
+	return add_block(s, offset, in, t->block, t);
+}
+
+/* p: what the instruction accesses; kind 0: nothing. 1: it is that place, and has been added; 0: it is not; or -errno. */
+static int add_kept(struct scan *s, struct kept_result *k, const ZydisDecodedInstruction *in, const struct code_place *p)
+{
+	bool of_result = p->kind == CODE_LOAD && p->base == CODE_RAX;
+
+	if (!k->left)
+		return 0;
+	k->left--;
+	if (in->raw.imm[0].is_relative || is_call(in) || in->mnemonic == ZYDIS_MNEMONIC_RET) {
+		k->left = 0;
+		return 0;
+	}
+	if (!probeable(in) || (p->kind && !of_result && !(p->flags & CODE_LOCAL)))
+		return 0;
+	k->left = 0;
+	return add_block(s, p->offset, in, CODE_BLOCK_KEPT, k->by) ?: 1;
 }
 
 /* ---- one function ---- */
@@ -392,8 +430,9 @@ static int scan_function(struct scan *s, const struct code_function *f)
 	uint32_t off = f->start, first = c->nr_places, n = 0, pending = UINT32_MAX;
 	struct table_read table = { .since = TABLE_JUMP };
 	size_t first_jump = s->nr_jumps;
+	struct kept_result kept = { 0 };
+	const struct code_target *t;
 	bool frame_pointer = false;
-	enum code_block b;
 	int ret = 0;
 
 	for (; off < f->end && !ret; off += in.length, n++) {
@@ -424,20 +463,25 @@ static int scan_function(struct scan *s, const struct code_function *f)
 			if (to < 0 || to >= UINT32_MAX || to > off || to < f->start || !is_start(s, to))
 				ret = to < 0 || to >= (int64_t)s->size ? 0 : add_jump(s, off, to);
 			if (!ret && c->nr_targets && is_call(&in) && to >= 0 && to < (int64_t)s->size &&
-			    (to < f->start || to >= f->end) && (b = called(s, to)))
-				ret = add_block(s, off, &in, b);
+			    (to < f->start || to >= f->end) && (t = called(s, to)))
+				ret = add_call(s, off, &in, t, &kept);
+			else
+				kept.left = 0;
 			continue;
 		}
 		if (c->nr_targets && is_call(&in) && in.raw.modrm.mod == 0 && in.raw.modrm.rm == 5 &&
-		    (b = code_target(c, code_vaddr(c, off) + in.length + (int32_t)in.raw.disp.value, true))) {
-			ret = add_block(s, off, &in, b);
+		    (t = code_target(c, code_vaddr(c, off) + in.length + (int32_t)in.raw.disp.value, true))) {
+			ret = add_call(s, off, &in, t, &kept);
 			continue;
 		}
 		if (!access_of(s, &ctx, &in, frame_pointer, &p)) {
 			p.kind = other_kind(in.mnemonic);
-			if (!p.kind)
-				continue;
 			p.flags = CODE_NO_ADDR;
+		}
+		ret = add_kept(s, &kept, &in, &p);
+		if (ret || !p.kind) {
+			ret = ret < 0 ? ret : 0;
+			continue;
 		}
 		if (probeable(&in)) {
 			p.flags |= CODE_PROBE;
@@ -585,7 +629,7 @@ bool code_verify(const struct code_place *p, const uint8_t *bytes, size_t n)
 		return false;
 	/* where it goes the instruction alone does not say */
 	if (p->kind == CODE_BLOCK)
-		return is_call(&in) && !(p->flags & CODE_PROBE) == !probeable(&in);
+		return is_call(&in) == (p->size != CODE_BLOCK_KEPT) && !(p->flags & CODE_PROBE) == !probeable(&in);
 	if (!access_of(&s, &ctx, &in, p->flags & CODE_STACK, &now))
 		return other_kind(in.mnemonic) == (enum code_kind)p->kind;
 	return now.kind == p->kind && now.size == p->size && now.base == p->base && now.index == p->index &&

@@ -668,6 +668,17 @@ bool symfile_is_atomic(struct symfile *f, uint64_t vaddr)
 	return sym_atomic_inside(&die, vaddr - v->vaddr);
 }
 
+bool symfile_is_constant(const struct symfile *f, uint64_t vaddr)
+{
+	for (size_t i = 0; i < f->nr_phdrs; i++) {
+		const GElf_Phdr *p = &f->phdrs[i];
+
+		if (p->p_type == PT_LOAD && vaddr - p->p_vaddr < p->p_memsz)
+			return !(p->p_flags & PF_W);
+	}
+	return false;
+}
+
 int symfile_data_name(struct symfile *f, uint64_t vaddr, char *buf, size_t len)
 {
 	const struct sym_variable *v;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* sym_imports.c - the functions of other files that a file can call by their names */
+/* sym_imports.c - the functions of other files that a file can call by their names, and where their addresses are put */
 #include <stdlib.h>
 #include <string.h>
+#include "lib/base/array.h"
 #include "symbols/sym_internal.h"
 
 /* dlsym() is given names that lie in the file, or that the program composes: libffi calls what a script names. */
@@ -90,4 +91,44 @@ bool symfile_imports(struct symfile *f, const char *const *names, unsigned int n
 			takes[k] |= !strcmp(name, names[k]);
 	}
 	return !looks_up || take_strings(f, names, nr, takes);
+}
+
+static const char *linked_in(struct symfile *f, Elf_Scn *scn, const GElf_Shdr *sh, uint64_t vaddr,
+			     const char *(*says)(const char *name))
+{
+	Elf_Scn *table = elf_getscn(f->elf, sh->sh_link);
+	Elf_Data *data = elf_getdata(scn, NULL), *symbols = table ? elf_getdata(table, NULL) : NULL;
+	size_t nr = data && sh->sh_entsize ? data->d_size / sh->sh_entsize : 0;
+	GElf_Shdr names;
+
+	if (!symbols || !gelf_getshdr(table, &names))
+		return NULL;
+	for (size_t i = 0; i < nr; i++) {
+		const char *name;
+		GElf_Rela rel;
+		GElf_Sym sym;
+
+		if (!gelf_getrela(data, i, &rel) || rel.r_offset != vaddr ||
+		    (GELF_R_TYPE(rel.r_info) != R_X86_64_JUMP_SLOT && GELF_R_TYPE(rel.r_info) != R_X86_64_GLOB_DAT) ||
+		    !gelf_getsym(symbols, GELF_R_SYM(rel.r_info), &sym))
+			continue;
+		name = elf_strptr(f->elf, names.sh_link, sym.st_name);
+		return name ? says(name) : NULL;
+	}
+	return NULL;
+}
+
+const char *symfile_linked(struct symfile *f, uint64_t vaddr, const char *(*says)(const char *name))
+{
+	const char *said = NULL;
+	GElf_Shdr shdr;
+
+	for (Elf_Scn *scn = NULL; !said && (scn = elf_nextscn(f->elf, scn));)
+		if (gelf_getshdr(scn, &shdr) && shdr.sh_type == SHT_RELA)
+			said = linked_in(f, scn, &shdr, vaddr, says);
+	sym_read_symbols(f);
+	for (size_t i = ARRAY_FROM(f->nr_syms, k, f->syms[k].vaddr < vaddr);
+	     !said && i < f->nr_syms && f->syms[i].vaddr == vaddr; i++)
+		said = says(f->syms[i].name);
+	return said;
 }

@@ -78,6 +78,13 @@ int symfile_find_names(struct symfile *f, const char *const *names, unsigned int
  * looks names up (dlsym) and has that one among its strings. false: it may call any (libffi; nothing to tell it by; no memory).
  */
 bool symfile_imports(struct symfile *f, const char *const *names, unsigned int nr, bool *takes);
+/* True when that part of the file is mapped read-only. */
+bool symfile_is_constant(const struct symfile *f, uint64_t vaddr);
+/*
+ * What says() says of the function whose address the linker puts into the word at vaddr, or of the file's own one that begins
+ * there: of the first of its names of which it says something. NULL: nothing.
+ */
+const char *symfile_linked(struct symfile *f, uint64_t vaddr, const char *(*says)(const char *name));
 /*
  * Copies of functions of that name within others: their number, a line of theirs with code, and the
  * place of the first.
