@@ -5,7 +5,7 @@
  *	library notices nothing: it gives the block to both when they ask for one, and what the one writes there the other
  *	reads. The twin looks at what the subtraction returns.
  * outcome: assert
- * musl: signal SEGV
+ * musl: assert or signal SEGV
  * options:
  * args:
  * odds: 1 preemption, between the subtraction and the read of one thread. Random walk: p >= 1/8.
