@@ -300,7 +300,8 @@ static unsigned int kept_places(const struct code *c, const char *function, unsi
 static void test_keepers(void **state)
 {
 	static const char *const forms[] = {
-		"-O2 -pie", "-O0 -fno-plt", "-O1 -no-pie -Wl,-z,lazy", "-O2 -static", "-O1 -static-pie",
+		/* in a static PIE localtime() has a local symbol, as a program's own static function would */
+		"-O2 -pie", "-O0 -fno-plt", "-O1 -no-pie -Wl,-z,lazy", "-O2 -static",
 	};
 	enum { KEEP = 1, READ = 2, KEPT = 4 };
 
