@@ -20,6 +20,7 @@ struct space {
 	__u32 mates;	/* has, or had, more than one task that runs in it */
 	__u32 handles;	/* has, or had, a handler for a signal */
 	__u64 loader, loader_end;	/* code of the dynamic loader, 0 none */
+	__u64 data, data_end;	/* of an interpreter (struct zug_module), 0 none */
 	__u32 nr_own;	/* mappings of code that is no library's of the distribution; more than SPACE_OWN: that lies anywhere */
 	struct {
 		__u64 start, end;
@@ -37,7 +38,7 @@ struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, ZUG_MAX_MODULES);
 	__type(key, struct zug_file_key);
-	__type(value, __u32);	/* module, and ZUG_MODULE_OF_SYSTEM */
+	__type(value, struct zug_module);
 } modules SEC(".maps");
 
 struct {
@@ -102,6 +103,8 @@ static __always_inline void mm_add(struct mm_struct *mm, __u32 shared, const str
 	if (from) {
 		sp.loader = from->loader;
 		sp.loader_end = from->loader_end;
+		sp.data = from->data;
+		sp.data_end = from->data_end;
 		sp.handles = from->handles;
 		sp.nr_own = from->nr_own;
 		__builtin_memcpy(sp.own, from->own, sizeof(sp.own));
@@ -228,7 +231,8 @@ static __always_inline void find_site(struct task_struct *p, const struct task_s
 	struct zug_file_key fk = {};
 	struct cached_site *known;
 	struct vma_info v = {};
-	__u32 *idx, *mod;
+	struct zug_module *mod;
+	__u32 *idx;
 
 	known = bpf_map_lookup_elem(&site_cache, &ck);
 	if (known) {
@@ -247,7 +251,7 @@ static __always_inline void find_site(struct task_struct *p, const struct task_s
 	fk.search = search_of(t);
 	mod = bpf_map_lookup_elem(&modules, &fk);
 	if (mod) {
-		sk.module = *mod & ~ZUG_MODULE_OF_SYSTEM;
+		sk.module = mod->number;
 		sk.offset = ip - v.start + (v.pgoff << 12);
 		idx = bpf_map_lookup_elem(&site_index, &sk);
 		if (idx)
@@ -261,7 +265,7 @@ static __always_inline bool find_code(struct task_struct *p, const struct task_s
 {
 	struct zug_file_key fk = {};
 	struct vma_info v = {};
-	__u32 *mod;
+	struct zug_module *mod;
 
 	if (bpf_find_vma(p, addr, read_vma, &v, 0) || !v.found)
 		return false;
@@ -271,7 +275,7 @@ static __always_inline bool find_code(struct task_struct *p, const struct task_s
 	mod = bpf_map_lookup_elem(&modules, &fk);
 	if (!mod)
 		return false;
-	key->module = *mod & ~ZUG_MODULE_OF_SYSTEM;
+	key->module = mod->number;
 	key->offset = addr - v.start + (v.pgoff << 12);
 	key->round = round_of(t);
 	return true;

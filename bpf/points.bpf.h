@@ -323,6 +323,23 @@ static __always_inline bool begins_there(struct zug_sandbox *s, const struct zug
 	return true;
 }
 
+/*
+ * What an interpreter does with the lock that a thread must have to execute the program, and that ends at once. Who gets that lock
+ * is decided where threads wait for it: these are points.
+ */
+static __always_inline bool within_interpreter(const struct space *sp, const struct zug_site *site, __u64 object)
+{
+	__u32 word = 0;
+
+	if (!sp || object < sp->data || object >= sp->data_end || !(site->access & ZUG_ACCESS_ENDS) ||
+	    site->flags & (ZUG_SITE_FROM | ZUG_SITE_WAITS))
+		return false;
+	if (site->pass.kind != ZUG_PASS_IF)
+		return true;
+	return !site->pass.index && !bpf_probe_read_user(&word, sizeof(word), (void *)object) &&
+	       (word & site->pass.mask) == site->pass.value;
+}
+
 /* Registers are told by number in the site, and pointers to kernel objects take no variable offset: copied first. */
 static __always_inline __u64 operand(struct task_state *t, const struct zug_site *site, struct pt_regs *regs,
 				     __u64 ip)
@@ -637,13 +654,15 @@ int BPF_PROG(zug_breakpoint, struct pt_regs *regs)
 	}
 	if (site && site->flags & ZUG_SITE_WHOLE && part_of_primitive(t, site, &found, ip, stack, ret))
 		return 0;
-	event_init(&t->ev, ZUG_EV_POINT, p, t);
-	t->ev.site = idx;
-	t->ev.ip = ip;
 	args[0] = regs->di;
 	args[1] = regs->si;
 	args[2] = regs->dx;
 	args[3] = regs->cx;
+	if (site && site->obj_arg && within_interpreter(sp, site, args[(site->obj_arg - 1) & 3]))
+		return 0;
+	event_init(&t->ev, ZUG_EV_POINT, p, t);
+	t->ev.site = idx;
+	t->ev.ip = ip;
 	t->ev.arg[0] = args[0];
 	t->ev.arg[1] = args[1];
 	t->ev.arg[2] = args[2];

@@ -141,14 +141,14 @@ static __noinline bool lies_in_system(struct file *f)
 
 /* Code is mapped: it is the program's own if that is no library of the distribution. */
 static __always_inline void note_own(struct vm_area_struct *vma, struct file *f, const struct zug_file_key *key,
-				     const __u32 *module)
+				     const struct zug_module *module)
 {
 	struct mm_struct *mm = LOOSE(vma)->vm_mm;
 	struct file *exe = BPF_CORE_READ(mm, exe_file);
 	struct space *sp;
 	__u32 nr;
 
-	if ((module ? *module & ZUG_MODULE_OF_SYSTEM : lies_in_system(f)) &&
+	if ((module ? module->of_system : lies_in_system(f)) &&
 	    (BPF_CORE_READ(exe, f_inode, i_ino) != key->ino || BPF_CORE_READ(exe, f_inode, i_sb, s_dev) != key->dev))
 		return;
 	sp = mm_space(mm);
@@ -161,6 +161,17 @@ static __always_inline void note_own(struct vm_area_struct *vma, struct file *f,
 	sp->own[nr].end = vma->vm_end;
 }
 
+/* Code of an interpreter is mapped, whose own data lies so far from it. */
+static __always_inline void note_data(struct vm_area_struct *vma, const struct zug_module *module)
+{
+	struct space *sp = module && module->data_size ? mm_space(LOOSE(vma)->vm_mm) : NULL;
+
+	if (!sp)
+		return;
+	sp->data = vma->vm_start - (vma->vm_pgoff << 12) + module->data;
+	sp->data_end = sp->data + module->data_size;
+}
+
 SEC("fentry/uprobe_mmap")
 int BPF_PROG(zug_mmap, struct vm_area_struct *vma)
 {
@@ -169,9 +180,9 @@ int BPF_PROG(zug_mmap, struct vm_area_struct *vma)
 	struct zug_sandbox *s;
 	struct zug_file_key fk = {};
 	struct zug_event e;
+	struct zug_module *mod;
 	struct file *f;
 	__u64 flags;
-	__u32 *mod;
 
 	if (!t || !(s = sandbox_of(t)) || !member(t, s))
 		return 0;
@@ -188,9 +199,10 @@ int BPF_PROG(zug_mmap, struct vm_area_struct *vma)
 	fk.search = search_of(t);
 	mod = bpf_map_lookup_elem(&modules, &fk);
 	note_own(vma, f, &fk, mod);
+	note_data(vma, mod);
 	event_init(&e, mod ? ZUG_EV_MODULE : ZUG_EV_UNPROBED, p, t);
 	if (mod)
-		e.site = *mod & ~ZUG_MODULE_OF_SYSTEM;
+		e.site = mod->number;
 	e.mm = mm_number(LOOSE(vma)->vm_mm);
 	e.arg[0] = vma->vm_start;
 	e.arg[1] = vma->vm_end;

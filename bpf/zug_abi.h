@@ -13,7 +13,7 @@
 #endif
 #include "zug_note.h"
 
-#define ZUG_ABI_VERSION		35
+#define ZUG_ABI_VERSION		36
 #define ZUG_MAX_SANDBOXES	256	/* a power of two */
 #define ZUG_MAX_TASKS		32768	/* of all sandboxes together */
 /* The kernel's watchdog looks every 15 s, and strikes when a task has waited for 30 s. */
@@ -247,6 +247,7 @@ enum zug_plan_kind {
 #define ZUG_ACCESS_WRITES	(1u << 1)
 #define ZUG_ACCESS_GATHERS	(1u << 2)	/* of a site: it waits until enough tasks have come, and not for a task that has something */
 #define ZUG_ACCESS_FILE		(1u << 3)	/* an object is one that a path may lead to. Without object[0]: which one is not known */
+#define ZUG_ACCESS_ENDS		(1u << 4)	/* of a site: on a lock or condition, and it ends at once; of a lock where pass says that it is free */
 #define ZUG_OBJECT_ANY		1ull		/* it could do anything; with WRITES */
 struct zug_access {
 	__u64 object[2];	/* in memory: zug_object_key(), else as labels say it; 0: none. [1] is 0 when [0] is */
@@ -736,8 +737,15 @@ struct zug_file_key {
 	__u32 dev;		/* kernel encoding */
 	__u32 search;		/* its first sandbox: two searches may use one file */
 };
-/* In the number of a module that such a key leads to: it is a library of the distribution. */
-#define ZUG_MODULE_OF_SYSTEM	(1u << 31)
+struct zug_module {
+	__u32 number;
+	__u32 of_system;	/* it is a library of the distribution */
+	/*
+	 * Of an interpreter whose own locks are no points: where it has them, behind the place in memory where its file would begin;
+	 * so many bytes, 0: none.
+	 */
+	__u64 data, data_size;
+};
 
 struct zug_watch {
 	__u64 addr;		/* in the address space of programs started from exe */
@@ -847,6 +855,7 @@ _Static_assert(sizeof(struct zug_site_key) == 16, "zug_site_key");
 _Static_assert(sizeof(struct zug_caller_key) == 16, "zug_caller_key");
 _Static_assert(sizeof(struct zug_caller) == 16, "zug_caller");
 _Static_assert(sizeof(struct zug_file_key) == 16, "zug_file_key");
+_Static_assert(sizeof(struct zug_module) == 24, "zug_module");
 _Static_assert(sizeof(struct zug_ctl) == 184, "zug_ctl");
 
 #endif

@@ -117,13 +117,12 @@ bool kernel_can_answer(struct kernel *k)
 	return false;
 }
 
-int kernel_add_module(struct kernel *k, uint64_t ino, uint64_t st_dev, uint32_t module, bool of_system)
+int kernel_add_module(struct kernel *k, uint64_t ino, uint64_t st_dev, const struct zug_module *module)
 {
 	(void)k;
 	(void)ino;
 	(void)st_dev;
 	(void)module;
-	(void)of_system;
 	return -ENOSYS;
 }
 

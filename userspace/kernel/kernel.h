@@ -113,8 +113,8 @@ const char *kernel_ejected(struct kernel *k);
 /* The same for a scheduler that is being thrown out just now: waits until it is over. */
 const char *kernel_thrown_out(struct kernel *k);
 
-/* A file whose probes stop tasks. module: index for events. of_system: it is a library of the distribution. */
-int kernel_add_module(struct kernel *k, uint64_t ino, uint64_t st_dev, uint32_t module, bool of_system);
+/* A file whose probes stop tasks. module->number: index for events. */
+int kernel_add_module(struct kernel *k, uint64_t ino, uint64_t st_dev, const struct zug_module *module);
 
 /* The way from a place in a module's code to the caller of its system call; good until kernel_probes_round() is another one. */
 void kernel_tell_step(struct kernel *k, uint32_t module, uint64_t offset, const struct zug_caller *c);

@@ -115,19 +115,18 @@ uint32_t kernel_dev(uint64_t st_dev)
 	return major(st_dev) << 20 | minor(st_dev);
 }
 
-int kernel_add_module(struct kernel *k, uint64_t ino, uint64_t st_dev, uint32_t module, bool of_system)
+int kernel_add_module(struct kernel *k, uint64_t ino, uint64_t st_dev, const struct zug_module *module)
 {
 	struct zug_file_key key = { .ino = ino, .dev = kernel_dev(st_dev), .search = k->first_slot };
-	int ret = number_theirs(k, &k->modules, module, &module);
+	struct zug_module theirs = *module;
+	int ret = number_theirs(k, &k->modules, module->number, &theirs.number);
 
 	if (ret)
 		return ret;
 	if (!ARRAY_RESERVE(k->files, k->room_files, k->nr_files + 1))
 		return -ENOMEM;
 	k->files[k->nr_files++] = key;
-	if (of_system)
-		module |= ZUG_MODULE_OF_SYSTEM;
-	return bpf_map_update_elem(programs_map(k->programs, "modules"), &key, &module, BPF_ANY) ? -errno : 0;
+	return bpf_map_update_elem(programs_map(k->programs, "modules"), &key, &theirs, BPF_ANY) ? -errno : 0;
 }
 
 void kernel_tell_step(struct kernel *k, uint32_t module, uint64_t offset, const struct zug_caller *c)
@@ -270,9 +269,9 @@ static bool is_our_count(const struct numbers *sites, int map, const void *key)
 
 static bool is_our_module(const struct numbers *modules, int map, const void *key)
 {
-	uint32_t module;
+	struct zug_module module;
 
-	return !bpf_map_lookup_elem(map, key, &module) && number_is_ours(modules, module & ~ZUG_MODULE_OF_SYSTEM);
+	return !bpf_map_lookup_elem(map, key, &module) && number_is_ours(modules, module.number);
 }
 
 static bool is_our_site(const struct numbers *modules, int map, const void *key)

@@ -136,6 +136,12 @@ static void tell_object(const struct probe_site *s, struct zug_site *what)
 	what->path[0] = 8;
 }
 
+/* It ends at once, of a lock where that is free (struct zug_pass). */
+static bool ends_at_once(uint16_t op)
+{
+	return op == ZUG_OP_LOCK || op == ZUG_OP_UNLOCK || op == ZUG_OP_COND_SIGNAL || op == ZUG_OP_COND_BROADCAST;
+}
+
 /* What the label of that operation will say that it accesses (search/access.h); the objects are those of the event. */
 static uint32_t access_there(const struct probe_site *s, const struct zug_site *what)
 {
@@ -146,7 +152,7 @@ static uint32_t access_there(const struct probe_site *s, const struct zug_site *
 	if (!object && access_op_local(s->op))
 		return ZUG_ACCESS_KNOWN;
 	return ZUG_ACCESS_KNOWN | (!object || zug_op_flags(s->op) & ZUG_L_WRITE ? ZUG_ACCESS_WRITES : 0) |
-	       (s->op == ZUG_OP_BARRIER_WAIT ? ZUG_ACCESS_GATHERS : 0);
+	       (s->op == ZUG_OP_BARRIER_WAIT ? ZUG_ACCESS_GATHERS : 0) | (ends_at_once(s->op) ? ZUG_ACCESS_ENDS : 0);
 }
 
 /* The site as the kernel side has to know it. */

@@ -215,8 +215,16 @@ static bool is_loader(const char *path)
 int probes_tell_module(struct probes *p, uint32_t m)
 {
 	const struct probe_module *mod = &p->modules[m];
+	struct zug_module told = { .number = m, .of_system = mod->file && symfile_of_system(mod->file) };
+	struct symfile_looks looks;
+	uint64_t vaddr, size, code;
 
-	return kernel_add_module(p->k, mod->ino, mod->dev, m, mod->file && symfile_of_system(mod->file));
+	if (p->executed && mod->file && symfile_interpreter_looks(mod->file, &looks) &&
+	    symfile_interpreter_data(mod->file, &vaddr, &size) && !symfile_code_bias(mod->file, looks.begin, looks.begin, &code)) {
+		told.data = vaddr + code;
+		told.data_size = size;
+	}
+	return kernel_add_module(p->k, mod->ino, mod->dev, &told);
 }
 
 int probes_plant_answers(struct probes *p, uint32_t m)

@@ -63,6 +63,9 @@ elif begin "a race in Python is found, and told by its lines"; then
 	want_out 'replayed 2 of 2 times exactly'
 	"$zug" show --json unknown/*.1.trace >json
 	grep -q '"note":"caller"' json || note "no line in --json"
+	# what the interpreter does with its own lock is no step, but for the waits
+	"$zug" show --all unknown/*.1.trace >all
+	! grep -qE ' (unlock|cond-signal) +GIL' all || note "a step of the interpreter's own: $(grep -m 1 -E ' (unlock|cond-signal) +GIL' all)"
 	end
 fi
 
@@ -73,9 +76,10 @@ if [ "$known" = True ] && begin "no such race where one step does it"; then
 	! grep -q 'steps of an execution are the start of' "$dir/out" || note "an option for a late begin is told: $(said)"
 	# the interpreter imports localtime() and others, which the program does not call
 	! grep -q '^not tried: switches between calls' "$dir/out" || note "told of the interpreter: $(said)"
-	zug 60 run --seed 1 --executions 2 --from-start -o traces -- $python account.py fixed
+	echo 'import threading; l = threading.Lock(); [l.acquire() and l.release() for _ in range(2000)]' >long.py
+	zug 60 run --seed 1 --executions 1 --from-start -o traces -- $python long.py
 	want_status 0
-	want_out '^many of the [0-9]+ steps of an execution are the own ones of python3\.[0-9]+; points in the program alone: --only account\.py; '
+	want_out '^many of the [0-9]+ steps of an execution are the own ones of python3\.[0-9]+; points in the program alone: --only long\.py; '
 	end
 fi
 
