@@ -252,16 +252,23 @@ static __noinline __u32 caller_says(__u32 mm, __u64 ret, __u64 sp, __u64 bp)
 	return ZUG_CALLER_UNKNOWN;
 }
 
-/* Whether --only and --not leave out what the holder is about to do: ZUG_CALLER_*. */
-static __always_inline __u32 left_out(const struct task_state *t, const struct zug_site *site, __u64 ip, __u64 ret,
-				      __u64 sp, __u64 bp)
+/*
+ * Whether --only and --not leave out what the holder is about to do, or an interpreter's process does not need it as a point:
+ * ZUG_CALLER_*.
+ */
+static __always_inline __u32 left_out(const struct task_state *t, const struct space *space, const struct zug_site *site,
+				      __u64 ip, __u64 ret, __u64 sp, __u64 bp)
 {
 	if (!site || site->flags & ZUG_SITE_WAITS)
 		return ZUG_CALLER_IN;
 	if (site->flags & ZUG_SITE_LEFT_OUT)
 		return ZUG_CALLER_LEFT_OUT;
-	if (!(site->flags & ZUG_SITE_CALLED))
-		return ZUG_CALLER_IN;
+	if (!(site->flags & ZUG_SITE_CALLED)) {
+		if (!space || !space->data || !(site->flags & ZUG_SITE_WHOLE) ||
+		    caller_says(t->mm, ret, 0, 0) != ZUG_CALLER_LEFT_OUT)
+			return ZUG_CALLER_IN;
+		return ZUG_CALLER_LEFT_OUT;
+	}
 	if (site->flags & ZUG_SITE_CODE)
 		return caller_says(t->mm, ip, sp, bp);
 	return caller_says(t->mm, ret, sp + sizeof(ret), bp);
@@ -699,7 +706,7 @@ int BPF_PROG(zug_breakpoint, struct pt_regs *regs)
 		else
 			t->ev.arg[1] = led;
 	}
-	caller = left_out(t, site, ip, ret, stack, regs->bp);
+	caller = left_out(t, sp, site, ip, ret, stack, regs->bp);
 	if (caller == ZUG_CALLER_LEFT_OUT) {
 		t->ev.flags |= ZUG_EF_LEFT_OUT;
 	} else if (caller == ZUG_CALLER_UNKNOWN) {

@@ -72,6 +72,7 @@ static struct json_object *options_object(const char *text)
 
 	json_object_object_del(o, "explore_timeouts");
 	json_object_object_del(o, "hidden");
+	json_object_object_del(o, "own_only");
 	return o;
 }
 

@@ -428,6 +428,7 @@ int session_start(struct session *s, char *err, size_t errlen)
 		.wake_fd = -1, .explore_timeouts = o->inputs.explore_timeouts, .kernel = s->k, .sandbox = s->sandbox,
 		.probes = s->probes, .places = s->places, .symbols = s->symbols, .spawn = &s->spawn,
 		.leave_interpreter = leaves_interpreter(o),
+		.own_only = o->points.own_only,
 		.shares = runtime ? runtime->shares : NULL,
 		.leave_machine = runtime && runtime->asks_machine && leaves_interpreter(o),
 		.from_output = s->from_output,
@@ -511,6 +512,12 @@ void session_explore_timeouts(struct session *s, bool may)
 	s->o.inputs.explore_timeouts = may;
 	engine_explore_timeouts(s->engine, may);
 	kworld_explore_timeouts(s->world, may);
+}
+
+void session_own_only(struct session *s, bool only)
+{
+	s->o.points.own_only = only;
+	kworld_own_only(s->world, only);
 }
 
 void session_close(struct session *s)

@@ -135,6 +135,8 @@ struct session {
  * traces (update_options) are to be made anew.
  */
 void session_explore_timeouts(struct session *s, bool may);
+/* The same of kworld_own_only(). */
+void session_own_only(struct session *s, bool only);
 
 /* ---- messages (session_say.c) ---- */
 

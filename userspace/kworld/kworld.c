@@ -577,6 +577,11 @@ void kworld_explore_timeouts(struct world *w, bool may)
 	kw(w)->o.explore_timeouts = may;
 }
 
+void kworld_own_only(struct world *w, bool only)
+{
+	kw(w)->o.own_only = only;
+}
+
 void kworld_free(struct world *w)
 {
 	struct kworld *k = kw(w);

@@ -27,6 +27,7 @@ struct kworld_options {
 	 * execute the program may ask for it at any point of the one that has it.
 	 */
 	bool leave_interpreter;
+	bool own_only;		/* kworld_own_only() */
 	/* What a runtime's threads ask the machine when they begin (files below /proc and /sys) is left out, too. */
 	bool leave_machine;
 	/*
@@ -43,6 +44,11 @@ struct launch *kworld_launch(struct world *w);
 void kworld_free(struct world *w);
 /* In the next executions tasks stop at every point while a task has a time-out, which may expire there; or they do not. */
 void kworld_explore_timeouts(struct world *w, bool may);
+/*
+ * In the next executions an interpreter's tasks have points only where they execute the program's own functions: what the language's
+ * library does in between is left out. With leave_interpreter.
+ */
+void kworld_own_only(struct world *w, bool only);
 
 /*
  * Executes the program up to where executions may part, and keeps it there, for executions that are forked from it

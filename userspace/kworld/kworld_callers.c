@@ -419,12 +419,44 @@ bool kworld_is_interpreters(struct kworld *k, const struct world_task *t, uint64
 	return false;
 }
 
+/* The task, which stands still, executes a function of the language's library, or none (kworld_own_only()). */
+static bool executes_library(struct kworld *k, const struct world_task *t)
+{
+	uint64_t begin, size, bias, regs[18];
+	struct trace_frame frame;
+	unsigned int m = 0;
+	struct symfile *f;
+
+	if (!k->o.own_only || t->state != TASK_PARKED || !next_interpreter(k, t->process, &m, &begin, &size))
+		return false;
+	f = probes_module(k->o.probes, m - 1)->file;
+	return !places_bias(k->o.places, t->process, m - 1, &bias) && !kworld_registers(&k->w, t, regs) &&
+	       symbols_own_frame(&frame, symbols_interpreted_by(k->o.symbols, f, bias, t->pid, regs[17], &frame, 1)) != 0;
+}
+
+/*
+ * Called by a library of the distribution for itself, in a process whose program an interpreter executes: that has the order of
+ * such operations from its own. The kernel side is told of the place.
+ */
+static bool calls_for_itself(struct kworld *k, const struct world_task *t, const struct zug_event *e, const struct probe_site *s)
+{
+	const struct place_site *at;
+
+	if (!s->entry || s->op == ZUG_OP_POINT || probes_has_scope(k->o.probes) || !kworld_has_interpreter(k, t->process))
+		return false;
+	at = places_find_site(k->o.places, places_site(k->o.places, t->process, e->ret - 1));
+	if (!at || !probes_serves_any(k->o.probes, at->module))
+		return false;
+	kernel_tell_caller(k->o.kernel, e->mm, e->ret, &(struct zug_caller){ .what = ZUG_CALLER_LEFT_OUT });
+	return true;
+}
+
 void kworld_scope_point(struct kworld *k, struct world_task *t, const struct zug_event *e)
 {
 	bool out = e->flags & ZUG_EF_LEFT_OUT;
-	const struct probe_site *s;
+	const struct probe_site *s = probes_site(k->o.probes, e->site);
 
-	if (e->flags & ZUG_EF_CALLER && (s = probes_site(k->o.probes, e->site)))
+	if (e->flags & ZUG_EF_CALLER && s)
 		out = s->code.kind ?
 		      ask_callers(k, t, e->mm, places_site(k->o.places, t->process, e->ip), e->ip, e->stack[0],
 				  e->stack[1]) :
@@ -434,8 +466,13 @@ void kworld_scope_point(struct kworld *k, struct world_task *t, const struct zug
 		out = true;
 	else
 		k->kt[t->task].asked_for_turn = false;
+	if (!out && s && calls_for_itself(k, t, e, s))
+		out = true;
+	/* a place that is one because of what is executed there has been asked about */
+	if (!out && !(e->flags & ZUG_EF_LEASED) && !(s && s->executes))
+		out = executes_library(k, t);
 	if (!out && t->state == TASK_PARKED && !(e->flags & ZUG_EF_LEASED)) {
-		out = begins_thread(k, t, probes_site(k->o.probes, e->site));
+		out = begins_thread(k, t, s);
 		t->begins = out && java_of(k, t->process) != UINT_MAX;
 	}
 	if (out)
@@ -517,7 +554,7 @@ void kworld_scope_call(struct kworld *k, struct world_task *t, const struct zug_
 
 	k->kt[t->task].asked_for_turn = false;
 	t->begins = loads_classes(k, t);
-	if (is_of_go(k, t, e) || asks_machine(k, t) || t->begins)
+	if (is_of_go(k, t, e) || asks_machine(k, t) || t->begins || (!(e->flags & ZUG_EF_LEASED) && executes_library(k, t)))
 		t->label.flags |= ZUG_L_LEFT_OUT;
 	if (!probes_has_scope(k->o.probes))
 		return;

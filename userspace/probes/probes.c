@@ -376,6 +376,7 @@ static int plant_looks(struct probes *p, uint32_t m, char *err, size_t errlen)
 		ret = found_append(&f, &(struct probe_site){ .offset = places[i].offset, .symbol = "next", .op = ZUG_OP_POINT,
 							      .executes = true, .code = places[i], .limit = EXECUTED_MOST });
 	mod->sync_points |= f.nr > 0;
+	p->knows_executed |= f.nr > 0;
 	ret = ret ? ret : f.nr ? probes_plant(p, m, &f, err, errlen) : 0;
 	free(places);
 	found_free(&f);

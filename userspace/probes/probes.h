@@ -30,6 +30,7 @@ struct probe_module {
 	bool code_points;	/* probes_add_atomics() has been there */
 	struct code *code;	/* its catalogue, once probes_code() was asked for it */
 	struct probe_foreign *foreign;	/* once probes_is_own() was asked */
+	enum { EXTENDS_UNKNOWN = 0, EXTENDS, EXTENDS_NOT } extends;	/* an interpreter, once that was asked */
 	bool go;	/* a program of Go's, without C, whose operations are points */
 	bool tells;	/* its points itself, by libzug (probes_tells()) */
 	bool made; /* by the test: it exists only in executions, and nothing in it is probed */
@@ -174,6 +175,13 @@ bool probes_leaves_out(const struct probes *p);
  * the program's own, not of its language's library, and not left out.
  */
 void probes_see_executed(struct probes *p);
+/* There are such places, in one of the files. */
+bool probes_knows_executed(const struct probes *p);
+/*
+ * A library of the distribution that knows nothing of an interpreter that uses it: neither that itself nor an extension of it.
+ * What it locks is its own.
+ */
+bool probes_serves_any(struct probes *p, uint32_t module);
 /* Accesses of fields by what an interpreter executes are points, likewise, where the interpreter can be made to tell of them. */
 void probes_see_fields(struct probes *p);
 /* Whether the instruction at a file offset is left out; BY_CALLER: what calls its function says so, which is a library's. */

@@ -31,7 +31,7 @@ struct probes {
 	unsigned int scope_modules;	/* of so many scope_interpreted is known */
 	bool scope_interpreted;		/* probes_scope_interpreted() */
 	bool scope_met;			/* probes_scope_met() */
-	bool executed;			/* probes_see_executed() */
+	bool executed, knows_executed;	/* probes_see_executed(), probes_knows_executed() */
 	bool fields;			/* probes_see_fields() */
 	bool go;			/* one of the modules is a program of Go's */
 };

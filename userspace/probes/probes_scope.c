@@ -132,6 +132,26 @@ void probes_see_executed(struct probes *p)
 	p->executed = true;
 }
 
+bool probes_knows_executed(const struct probes *p)
+{
+	return p->knows_executed;
+}
+
+bool probes_serves_any(struct probes *p, uint32_t module)
+{
+	/* an extension of Python makes a module in one of these ways; one that calls any function does so for the program */
+	static const char *const makes[] = { "PyModuleDef_Init", "PyModule_Create2" };
+	struct probe_module *m = &p->modules[module];
+	bool takes[2] = { false };
+
+	if (!m->file || !symfile_of_system(m->file) || symfile_libc(m->file) != SYMLIBC_NONE)
+		return false;
+	if (m->extends == EXTENDS_UNKNOWN)
+		m->extends = symfile_interprets(m->file) || !symfile_imports(m->file, makes, 2, takes) || takes[0] || takes[1] ?
+				     EXTENDS : EXTENDS_NOT;
+	return m->extends == EXTENDS_NOT;
+}
+
 void probes_see_fields(struct probes *p)
 {
 	p->fields = true;
