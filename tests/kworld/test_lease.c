@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "kernel_side.h"
+#include "probes/probes_internal.h"
 #include "tests/model/tap.h"
 
 /* T1 stands before a mutex of its process, which is as it was read then. */
@@ -72,6 +73,38 @@ static void test_lock_memory(void)
 	m.first = &first;
 	tap_ok(known_word(&m, 7, 0x1000) == 3 && known_word(&first, 7, 0x1028) == UINT32_MAX,
 	       "  and what is known elsewhere before it");
+}
+
+/* What such an operation of Rust's does where the lock's word is that: user space and the kernel side say the same. */
+static bool rust_says(uint16_t op, uint32_t word, bool blocks)
+{
+	static struct lock_memory m;
+	const struct probe_site s = { .op = op, .obj_arg = 1, .layout = SYMLIBC_RUST };
+	struct probe_module mod = { 0 };
+	struct zug_pass pass = probes_pass(&mod, &s);
+
+	lock_memory_forget(&m);
+	put_word(&m, 7, 0x1000, word);
+	return lock_would_block(&m, 7, 7, op, 0x1000, SYMLIBC_RUST) == blocks && pass.kind == ZUG_PASS_IF && !pass.index &&
+	       ((word & pass.mask) == pass.value) != blocks;
+}
+
+static void test_rust_locks(void)
+{
+	tap_ok(rust_says(ZUG_OP_LOCK, 0, false) && rust_says(ZUG_OP_LOCK, 1, true) && rust_says(ZUG_OP_LOCK, 2, true),
+	       "a mutex of Rust's is free or taken, and some may wait");
+	tap_ok(rust_says(ZUG_OP_RDLOCK, 0, false) && rust_says(ZUG_OP_RDLOCK, 2, false) &&
+		       rust_says(ZUG_OP_RDLOCK, 0x3fffffff, true) && rust_says(ZUG_OP_RDLOCK, 0x40000001, true) && rust_says(ZUG_OP_RDLOCK, 0x80000000, true),
+	       "a reader waits for a writer, and for those that wait");
+	tap_ok(rust_says(ZUG_OP_WRLOCK, 0, false) && rust_says(ZUG_OP_WRLOCK, 1, true) &&
+		       rust_says(ZUG_OP_WRLOCK, 0x3fffffff, true) && rust_says(ZUG_OP_WRLOCK, 0xc0000000, false),
+	       "a writer waits for readers and writers that have the lock");
+	tap_ok(probes_in_rust_lock("<std::sys::sync::mutex::futex::Mutex>::lock_contended") &&
+		       probes_in_rust_lock("std::sys::unix::locks::futex_mutex::Mutex::lock_contended") &&
+		       probes_in_rust_lock("std::sys::sync::rwlock::futex::RwLock::write_contended::h0123456789abcdef") &&
+		       !probes_in_rust_lock("shop::sys::futex::Mutex::lock_contended") &&
+		       !probes_in_rust_lock("std::sys::sync::mutex::futex::Mutex::lock_contended_often") && !probes_in_rust_lock(NULL),
+	       "where they wait is told by the names of the functions");
 }
 
 static void test_lease(void)
@@ -512,6 +545,7 @@ static void test_machine(void)
 int main(void)
 {
 	test_lock_memory();
+	test_rust_locks();
 	test_lease();
 	test_plan();
 	test_plan_rules();

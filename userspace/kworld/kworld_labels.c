@@ -654,7 +654,7 @@ void kworld_label_point(struct kworld *k, struct world_task *t, struct ktask *kt
 		lock_memory_put(&k->locks, t->tgid, kt->mutex ? kt->mutex : kt->lock, kt->words);
 	if (!kt->have_words && (kt->mutex || kt->lock))
 		kworld_unread(k, t, kt->mutex ? kt->mutex : kt->lock);
-	kt->libc = symfile_libc(probes_module(k->o.probes, s->module)->file);
+	kt->libc = probes_layout(probes_module(k->o.probes, s->module), s);
 	if (s->obj_arg)
 		l->object = kworld_memory_object(k, t, e, ZUG_EF_OBJECT, kt->lock, s->op);
 	if (s->obj2_arg)

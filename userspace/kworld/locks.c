@@ -9,6 +9,11 @@
  *	musl rwlock	int lock (0x7fffffff: a writer, else readers)
  *	glibc semaphore	unsigned value, ...; musl: int value
  *	glibc spinlock	int, 1 is free; musl: int, 0 is free
+ *
+ * Rust's standard library is compiled into programs, and so are its locks, since 1.62 (Mutex) and 1.63 (RwLock):
+ *
+ *	mutex	u32: 0 free, 1 taken, 2 taken and some wait
+ *	rwlock	u32: low 30 bits readers, all set: a writer; bit 30: readers wait, bit 31: writers wait (both stop readers)
  */
 #include <linux/futex.h>
 #include <string.h>
@@ -139,6 +144,19 @@ unsigned int lock_reads(unsigned int op, uint64_t addr, enum symlibc libc, uint6
 	return op == ZUG_OP_WRLOCK && libc == SYMLIBC_GLIBC ? 2 : 1;
 }
 
+#define RUST_HOLDERS	0x3fffffffu
+
+static bool rust_blocks(struct lock_memory *m, int pid, unsigned int op, uint64_t addr)
+{
+	uint32_t w;
+
+	if (!zug_op_waits_for_lock(op) || !read_words(m, pid, addr, &w, 1))
+		return false;
+	if (op == ZUG_OP_RDLOCK)
+		return (w & RUST_HOLDERS) == RUST_HOLDERS || w & ~RUST_HOLDERS;
+	return w & (op == ZUG_OP_WRLOCK ? RUST_HOLDERS : UINT32_MAX);
+}
+
 static bool mutex_blocks(struct lock_memory *m, int pid, int tid, uint64_t addr, enum symlibc libc)
 {
 	uint32_t w[5];
@@ -169,6 +187,8 @@ bool lock_would_block(struct lock_memory *m, int pid, int tid, unsigned int op, 
 
 	if (libc == SYMLIBC_NONE || !addr)
 		return false;
+	if (libc == SYMLIBC_RUST)
+		return rust_blocks(m, pid, op, addr);
 	switch (op) {
 	case ZUG_OP_LOCK:
 		return mutex_blocks(m, pid, tid, addr, libc);
@@ -202,7 +222,7 @@ bool lock_would_block(struct lock_memory *m, int pid, int tid, unsigned int op, 
 
 bool lock_outlives_owner(unsigned int op, enum symlibc libc, const uint32_t *words)
 {
-	if (op != ZUG_OP_LOCK)
+	if (op != ZUG_OP_LOCK || libc == SYMLIBC_RUST)
 		return false;
 	return libc == SYMLIBC_MUSL ? words[0] & MUSL_KERNEL_SHARES : words[4] & (KIND_ROBUST | KIND_PI);
 }
@@ -211,7 +231,8 @@ int lock_owner(struct lock_memory *m, int pid, unsigned int op, uint64_t addr, e
 {
 	uint32_t w[7];
 
-	if (libc == SYMLIBC_NONE || !addr)
+	/* Rust's do not say */
+	if (libc == SYMLIBC_NONE || libc == SYMLIBC_RUST || !addr)
 		return 0;
 	switch (op) {
 	case ZUG_OP_LOCK:
@@ -251,7 +272,8 @@ bool lock_read(struct lock_memory *m, int pid, unsigned int op, uint64_t addr, e
 {
 	uint32_t w[5];
 
-	if (!lock_is_mutex(op) || libc == SYMLIBC_NONE || !addr)
+	/* of one of Rust's not all operations are told */
+	if (!lock_is_mutex(op) || libc == SYMLIBC_NONE || libc == SYMLIBC_RUST || !addr)
 		return false;
 	if (words)
 		memcpy(w, words, sizeof(w));

@@ -33,6 +33,12 @@ static struct zug_pass as_owner(bool musl)
 				  .mask = musl ? FUTEX_TID_MASK : UINT32_MAX };
 }
 
+/* Rust's: see kworld/locks.c. A reader's count stays far below what these bits stand for. */
+static struct zug_pass pass_of_rust(uint16_t op)
+{
+	return op == ZUG_OP_RDLOCK ? only_if(0, 0xffff0000, 0) : only_if(0, op == ZUG_OP_WRLOCK ? 0x3fffffff : UINT32_MAX, 0);
+}
+
 static struct zug_pass pass_of_lock(uint16_t op, bool musl)
 {
 	const uint32_t low = 0x7fffffff;
@@ -66,10 +72,12 @@ static bool reads_text(const struct code_place *p)
 
 static struct zug_pass pass_of(const struct probe_module *mod, const struct probe_site *s)
 {
-	enum symlibc libc = symfile_libc(mod->file);
+	enum symlibc libc = probes_layout(mod, s);
 
 	if (s->waits || reads_text(&s->code))
 		return (struct zug_pass){ .kind = ZUG_PASS_NEVER };
+	if (libc == SYMLIBC_RUST)
+		return pass_of_rust(s->op);
 	if (zug_op_waits_for_lock(s->op) && libc != SYMLIBC_NONE)
 		return pass_of_lock(s->op, libc == SYMLIBC_MUSL);
 	if (zug_op_waits_for_lock(s->op))

@@ -97,6 +97,11 @@ void found_free(struct found *f)
 	free(f->sites);
 }
 
+enum symlibc probes_layout(const struct probe_module *mod, const struct probe_site *s)
+{
+	return s->layout != SYMLIBC_NONE ? s->layout : symfile_libc(mod->file);
+}
+
 bool probes_is_c_library(const struct probe_module *mod)
 {
 	return symfile_libc(mod->file) != SYMLIBC_NONE && strstr(mod->path, ".so");
@@ -459,6 +464,10 @@ int probes_add_file(struct probes *p, const char *path, bool sync, char *err, si
 			return ret;
 		total += ret;
 		ret = probes_plant_go(p, m, err, errlen);
+		if (ret < 0)
+			return ret;
+		total += ret;
+		ret = probes_plant_rust(p, m, err, errlen);
 		if (ret < 0)
 			return ret;
 		total += ret;

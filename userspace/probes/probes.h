@@ -58,8 +58,12 @@ struct probe_site {
 	bool go;		/* an operation of Go's library or runtime, at its entry; of code only base is set: what has the object */
 	uint32_t limit;		/* in one execution it is a point this many times at most; 0: always */
 	uint32_t within;	/* this many bytes before its operand larger accesses begin that contain it; 0: none known */
+	enum symlibc layout;	/* of its lock's memory: SYMLIBC_RUST; SYMLIBC_NONE: that of the file's C library */
 	struct code_place code;	/* a place in the code with its operand; kind 0: a function, or a named place */
 };
+
+/* The layout of the locks of a site in that module; SYMLIBC_NONE: it is not known. */
+enum symlibc probes_layout(const struct probe_module *mod, const struct probe_site *s);
 
 /* What is done where an interpreter is to tell of accesses of fields. */
 enum probe_fields {

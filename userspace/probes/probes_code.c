@@ -447,6 +447,8 @@ static bool is_rust_start(const char *function)
  */
 static bool is_rust_library(const struct trace_frame *frames, int nr)
 {
+	if (probes_in_rust_lock(frames[nr - 1].function))
+		return true;
 	if (nr == 1 && !frames[0].file)
 		return is_rust_start(frames[0].function);
 	for (int i = 0; i < nr; i++)

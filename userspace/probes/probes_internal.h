@@ -65,6 +65,14 @@ uint16_t probes_go_lock(struct symfile *f, const struct code_place *c);
 /* What the kernel side is told of the place of one. */
 void probes_go_site(const struct probe_site *s, struct zug_site *what);
 
+/*
+ * probes_rust.c. Plants the places where Rust's library waits for a lock that is taken. Their number, or -errno with a line in
+ * err.
+ */
+int probes_plant_rust(struct probes *p, uint32_t m, char *err, size_t errlen);
+/* A function that is such a place: what it does is no point of its own. */
+bool probes_in_rust_lock(const char *function);
+
 /* The name begins with one of the nr in a list; NULL does not. */
 bool probes_begins_with(const char *name, const char *const *list, size_t nr);
 

@@ -199,7 +199,10 @@ void symfile_extent(struct symfile *f, uint64_t *lo, uint64_t *hi);
 /* An executable mapping of file offset `offset` (bytes) at `start`: address minus vaddr, or -ENOENT. */
 int symfile_code_bias(struct symfile *f, uint64_t start, uint64_t offset, uint64_t *bias);
 /* C library of that file, by its content. */
-enum symlibc { SYMLIBC_NONE, SYMLIBC_GLIBC, SYMLIBC_MUSL };
+enum symlibc {
+	SYMLIBC_NONE, SYMLIBC_GLIBC, SYMLIBC_MUSL,
+	SYMLIBC_RUST,	/* no C library, and of no file: locks of Rust's library (probes_layout()) */
+};
 enum symlibc symfile_libc(struct symfile *f);
 
 /* malloc'd, NULL when name is not mangled (C++ and Rust). */

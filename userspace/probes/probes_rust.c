@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * probes_rust.c - the locks of Rust's standard library where they are taken
+ *
+ * A Mutex or RwLock of std is a word for futexes. To lock a free one is an atomic instruction, which the compiler puts into
+ * the program's functions; where that fails a function of the library looks at the word a hundred times, and then waits in
+ * the kernel. The entry of that function is one point, as a call of pthread_mutex_lock() is: a task that stands there is not
+ * enabled while the word says that the lock is taken, so it neither looks nor waits. What the function does is part of it.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include "probes/probes_internal.h"
+
+static const struct rust_lock {
+	const char *pattern;	/* of the function's name; its literal part spares most names from being demangled */
+	const char *name;
+	const char *type;
+	uint16_t op;
+} locks[] = {
+	{ "*::lock_contended", "lock_contended", "Mutex", ZUG_OP_LOCK },
+	{ "*::read_contended", "read_contended", "RwLock", ZUG_OP_RDLOCK },
+	{ "*::write_contended", "write_contended", "RwLock", ZUG_OP_WRLOCK },
+};
+#define NR_LOCKS (sizeof(locks) / sizeof(locks[0]))
+
+/* "<std::sys::sync::mutex::futex::Mutex>::lock_contended"; earlier ones begin with "std::sys::unix::locks::futex_mutex::Mutex" */
+static const struct rust_lock *lock_of(const char *function)
+{
+	const char *name, *in;
+
+	if (!function)
+		return NULL;
+	function += function[0] == '<';
+	if (strncmp(function, "std", 3) || !(in = strstr(function, "::sys::")))
+		return NULL;
+	for (size_t i = 0; i < NR_LOCKS; i++) {
+		name = strstr(in, locks[i].name);
+		if (name && strstr(in, "futex") && strstr(in, locks[i].type) && (name[strlen(locks[i].name)] == 0 ||
+										 !strncmp(name + strlen(locks[i].name), "::h", 3)))
+			return &locks[i];
+	}
+	return NULL;
+}
+
+bool probes_in_rust_lock(const char *function)
+{
+	return lock_of(function) != NULL;
+}
+
+static int on_lock(const struct symdef *d, void *arg)
+{
+	const struct rust_lock *lock = d->is_function && d->offset != UINT64_MAX ? lock_of(d->demangled) : NULL;
+
+	return !lock ? 0 :
+	       found_append(arg, &(struct probe_site){ .offset = d->offset, .symbol = lock->name, .op = lock->op, .obj_arg = 1,
+						       .entry = true, .layout = SYMLIBC_RUST });
+}
+
+static int on_rust(const struct symdef *d, unsigned int name, void *arg)
+{
+	(void)d;
+	(void)name;
+	*(bool *)arg = true;
+	return 1;
+}
+
+int probes_plant_rust(struct probes *p, uint32_t m, char *err, size_t errlen)
+{
+	static const char *const mark[] = { "rust_eh_personality" };
+	struct probe_module *mod = &p->modules[m];
+	struct found f = { .fd = -1, .file = mod->file };
+	bool is_rust = false;
+	int ret = 0;
+
+	symfile_find_names(mod->file, mark, 1, on_rust, &is_rust);
+	if (!is_rust)
+		return 0;
+	f.fd = open(mod->path, O_RDONLY | O_CLOEXEC);
+	for (size_t i = 0; i < NR_LOCKS; i++)
+		symfile_find(mod->file, locks[i].pattern, on_lock, &f);
+	mod->sync_points |= f.nr > 0;
+	ret = f.no_memory ? -ENOMEM : f.nr ? probes_plant(p, m, &f, err, errlen) : 0;
+	found_free(&f);
+	return ret;
+}
