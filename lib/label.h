@@ -204,6 +204,7 @@ static inline uint64_t zug_object_nth(uint64_t object)
 #define ZUG_L_LEFT_OUT	(1u << 9)	/* --only and --not leave it out: who makes it goes on, and that is no decision */
 #define ZUG_L_COPIES	(1u << 10)	/* object2 is only read: what is written to object comes from there */
 #define ZUG_L_FREES	(1u << 11)	/* a write that ends the life of a block of memory, which begins where object does */
+#define ZUG_L_OWN	(1u << 12)	/* made by the program's own code, where other code in its file is told from that */
 
 struct zug_label {
 	uint16_t op;		/* enum zug_op */

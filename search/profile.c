@@ -99,7 +99,20 @@ int profile_step(struct profile *p, uint32_t task, uint32_t parent, const struct
 	for (int o = 0; o < 2; o++)
 		if (a.object[o] && count(p, a.object[o], task, a.write))
 			return -ENOMEM;
-	return 0;
+	return label->flags & ZUG_L_OWN ? count(p, PROFILE_OWN, task, a.write) : 0;
+}
+
+/* So many steps of packages come with one of the program's own, at least. */
+#define DROWNED	4
+
+bool profile_drowns_own(const struct profile *p)
+{
+	const uint32_t *at = id_map_find(&p->index, PROFILE_OWN);
+	uint64_t all = 0;
+
+	for (uint32_t t = 0; at && t < p->nr_tasks; t++)
+		all += p->steps[t];
+	return at && p->objects[*at].tasks > 1 && p->objects[*at].steps * (DROWNED + 1) <= all;
 }
 
 uint32_t profile_tasks(const struct profile *p)

@@ -26,6 +26,9 @@
 /* More pairs of object and task than this are not counted: memory is bounded. */
 #define PROFILE_PAIRS	(1u << 16)
 
+/* What the program's own code does, where that is told from its packages' (ZUG_L_OWN), counts as an object of its own, too. */
+#define PROFILE_OWN	0x6f776e00000001ull
+
 #define PROFILE_SCALE	16u			/* parts of a step, for means */
 #define PROFILE_WINDOW	(64 * PROFILE_SCALE)	/* so many executions are halved to half as many */
 
@@ -106,7 +109,10 @@ uint64_t profile_weight_on(const struct profile *p, const struct profile_object 
 /* Objects that at least two tasks use, one of them writing. */
 static inline bool profile_shared(const struct profile_object *o)
 {
-	return o->tasks > 1 && o->write;
+	return o->tasks > 1 && o->write && o->object != PROFILE_OWN;
 }
+
+/* Several tasks execute the program's own code, and most of what they do is that of packages, such as a pool of threads. */
+bool profile_drowns_own(const struct profile *p);
 
 #endif

@@ -37,6 +37,7 @@
 #define REVERSAL_FROM	10	/* executions in which samplers find what is easy */
 #define REVERSAL_END	40	/* from there up to this one reversal has a bonus of its own, ... */
 #define REVERSAL_BONUS	900.0	/* ... divided by the square of the number of tasks */
+#define DROWNED_BONUS	30.0	/* of surw, where most steps are those of packages: it alone looks for the program's own */
 #define DPOR_FROM	32
 #define DPOR_END	120	/* the same of dpor, ... */
 #define DPOR_BONUS	100.0	/* ... divided by the number of tasks */
@@ -182,6 +183,8 @@ static double weight(const struct portfolio *p, const struct member *m)
 
 	if (m->type == &strategy_reversal && p->iteration >= REVERSAL_FROM && p->iteration < REVERSAL_END)
 		bonus = fmax(bonus, REVERSAL_BONUS / (tasks * tasks));
+	if (m->type == &strategy_surw && profile_drowns_own(p->env->profile))
+		bonus = fmax(bonus, DROWNED_BONUS);
 	if (m->type == &strategy_dpor && p->iteration >= DPOR_FROM && p->iteration < DPOR_END)
 		bonus = fmax(bonus, DPOR_BONUS / tasks);
 	return 1 + bonus * m->novelty;

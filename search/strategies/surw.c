@@ -14,7 +14,9 @@
  * Deviations: counts are means over the executions so far, of all strategies
  * (profile.h), instead of one profiling run (a first execution is a random walk);
  * an object counts only if two tasks use it and one writes; where there is none
- * every event counts.
+ * every event counts. Where most steps are those of packages that are compiled into the program (profile_drowns_own()),
+ * most executions have the events that the program's own code makes, on whatever object, as the interesting ones. Then the task
+ * that is chosen goes on up to its next one, and through it: in random order the many steps before that would all be switches.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -73,6 +75,11 @@ static void draw_object(struct surw *s)
 	uint64_t sum = 0, at;
 
 	s->all = true;
+	if (s->selective && profile_drowns_own(p) && rng_below(&s->env->rng, 4)) {
+		s->all = false;
+		s->object = PROFILE_OWN;
+		return;
+	}
 	for (uint32_t i = 0; i < p->nr_objects; i++)
 		if (profile_shared(&p->objects[i]))
 			sum += p->objects[i].steps;
@@ -176,6 +183,8 @@ static bool interesting(const struct surw *s, const struct search_cand *c)
 {
 	struct access a = access_of(&c->label);
 
+	if (s->object == PROFILE_OWN)
+		return c->label.flags & ZUG_L_OWN;
 	return a.object[0] == s->object || a.object[1] == s->object;
 }
 
@@ -228,6 +237,22 @@ static uint32_t pick_selectively(struct surw *s, const struct choice *c)
 	}
 }
 
+/* The program's own events: the task that makes the next one goes on, unless it yields or has to wait. */
+static uint32_t pick_own(struct surw *s, const struct choice *c)
+{
+	uint32_t i = 0;
+
+	while (i < c->nr && choice_cand(c, i)->task != s->intended)
+		i++;
+	if (i < c->nr && !(c->point->yielded && c->point->last == s->intended))
+		return i;
+	i = draw_by_weight(s, c);
+	if (i == CHOICE_NONE)
+		i = (uint32_t)rng_below(&s->env->rng, c->nr);
+	s->intended = choice_cand(c, i)->task;
+	return i;
+}
+
 static int pick(void *state, const struct choice *c)
 {
 	struct surw *s = state;
@@ -244,7 +269,7 @@ static int pick(void *state, const struct choice *c)
 	else if (s->all)
 		i = draw_by_weight(s, c);
 	else if (c->nr > 1)
-		i = pick_selectively(s, c);
+		i = s->object == PROFILE_OWN ? pick_own(s, c) : pick_selectively(s, c);
 	cand = choice_cand(c, i);
 	t = &s->tasks[cand->task];
 	t->prio = 0;
@@ -303,6 +328,8 @@ static uint64_t promise(const void *state, const struct search_point *p, uint32_
 		}
 		return nr;
 	}
+	if (s->object == PROFILE_OWN)
+		return s->intended == task;
 	for (uint32_t i = 0; i < p->nr; i++) {
 		const struct surw_task *t = &s->tasks[p->cand[i].task];
 
@@ -328,6 +355,9 @@ static void rule(const void *state, struct search_rule *r)
 		r->by = SEARCH_BY_DRAWS;
 		return;
 	}
+	/* the kernel side does not know whose code is at a place */
+	if (s->object == PROFILE_OWN)
+		return;
 	r->by = SEARCH_BY_SELECTION;
 	r->step = PROFILE_SCALE;
 	r->least = 0;

@@ -105,6 +105,11 @@ static void test_rust_locks(void)
 		       !probes_in_rust_lock("shop::sys::futex::Mutex::lock_contended") &&
 		       !probes_in_rust_lock("std::sys::sync::mutex::futex::Mutex::lock_contended_often") && !probes_in_rust_lock(NULL),
 	       "where they wait is told by the names of the functions");
+	tap_ok(probes_rust_names("std::sys::sync::mutex::futex::Mutex::lock") == ZUG_OP_LOCK &&
+		       probes_rust_names("<parking_lot::raw_mutex::RawMutex as lock_api::mutex::RawMutex>::unlock") == ZUG_OP_LOCK &&
+		       probes_rust_names("std::sys::sync::rwlock::futex::RwLock::read_unlock") == ZUG_OP_RDLOCK &&
+		       !probes_rust_names("shop::Mutex::lock") && !probes_rust_names(NULL),
+	       "and so is what an atomic instruction is about");
 }
 
 static void test_lease(void)

@@ -99,6 +99,8 @@ struct zug_label model_label(const struct model *m, const struct model_state *s,
 	l.flags = (uint16_t)(zug_op_flags(l.op) | (o->op == M_END_ALL ? ZUG_L_ENDS_ALL : 0));
 	if (l.op == ZUG_OP_RESUME)
 		l.flags = ZUG_L_WRITE | ZUG_L_ACQUIRE;
+	if (map[o->op].kind == VARS && m->own >> o->a & 1)
+		l.flags |= ZUG_L_OWN;
 	return l;
 }
 

@@ -93,7 +93,8 @@ static void execute(struct search *s, const struct line lines[TASKS], const bool
 	search_end(s, &(struct search_end){ .result = SEARCH_PASS });
 }
 
-static void test_strategy(const char *strategy)
+/* own: one operation of each task is of the program's own code, and the others are not. */
+static void test_strategy(const char *strategy, bool own)
 {
 	struct promises n = { 0 };
 
@@ -104,6 +105,8 @@ static void test_strategy(const char *strategy)
 
 		rng_seed(&rng, seed, 0);
 		make_lines(lines, &rng);
+		for (uint32_t t = 0; own && t < TASKS; t++)
+			lines[t].ops[OPS / 2].flags |= ZUG_L_OWN;
 		for (int e = 0; e < 30; e++) {
 			bool points[TASKS * OPS];
 
@@ -115,13 +118,15 @@ static void test_strategy(const char *strategy)
 		}
 		search_free(s);
 	}
-	tap_ok(!n.broken && n.given, "%s: %llu promises, %llu points under them, %llu others", strategy,
+	tap_ok(!n.broken && n.given, "%s%s: %llu promises, %llu points under them, %llu others", strategy, own ? ", own steps" : "",
 	       (unsigned long long)n.given, (unsigned long long)n.kept, (unsigned long long)n.broken);
 }
 
 int main(void)
 {
 	for (size_t i = 0; i < sizeof(strategies) / sizeof(strategies[0]); i++)
-		test_strategy(strategies[i]);
+		test_strategy(strategies[i], false);
+	test_strategy("surw", true);
+	test_strategy("portfolio", true);
 	return tap_done();
 }

@@ -197,6 +197,45 @@ static void test_selective(void)
 	free(p);
 }
 
+/*
+ * Two tasks read a variable and store one more, among many steps on what a pool of threads shares. Once the search knows whose
+ * code it is half of the executions have all 6 orders of these four alike, of which 4 fail.
+ */
+static void test_drowned(void)
+{
+	enum { OTHERS = 10, AROUND = 12 };
+	struct model_step code[3][2 * AROUND + 3] = { 0 };
+	struct model m = { .name = "drowned", .nr_tasks = 3, .nr_started = 3 };
+	int n = tap_scale(4000, 40000);
+	double rate[2];
+
+	for (uint32_t t = 0; t < 2; t++) {
+		uint32_t len = 0;
+
+		for (uint32_t i = 0; i < 2 * AROUND; i++) {
+			if (i == AROUND) {
+				code[t][len++] = (struct model_step){ .op = M_READ };
+				code[t][len++] = (struct model_step){ .op = M_STORE, .imm = 1 };
+			}
+			code[t][len++] = (struct model_step){ .op = M_WRITE, .a = 1 + i % OTHERS, .imm = 1 };
+		}
+		code[t][len++] = (struct model_step){ .op = M_END };
+		m.len[t] = len;
+		code[2][t] = (struct model_step){ .op = M_JOIN, .a = (uint8_t)t };
+	}
+	code[2][2] = (struct model_step){ .op = M_READ };
+	code[2][3] = (struct model_step){ .op = M_ASSERT, .imm = 2 };
+	m.len[2] = 4;
+	for (uint32_t t = 0; t < 3; t++)
+		m.code[t] = code[t];
+	for (int own = 0; own < 2; own++) {
+		m.own = (uint32_t)own;
+		rate[own] = fail_rate(&m, "surw", n, 1);
+	}
+	tap_ok(rate[1] > 0.9 * 0.5 * 4 / 6, "surw: the program's own steps among those of a pool fail in %.3f of the executions", rate[1]);
+	tap_ok(rate[0] < rate[1] / 2, "  and in %.3f where nothing says whose they are", rate[0]);
+}
+
 /* What a replay has shown is counted: the first execution of surw is uniform then, too. */
 static void test_informed(void)
 {
@@ -383,6 +422,7 @@ int main(void)
 	test_random();
 	test_uniform();
 	test_selective();
+	test_drowned();
 	test_informed();
 	test_pos();
 	test_pct_depth_2();

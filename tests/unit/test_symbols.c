@@ -1010,6 +1010,35 @@ static void files_of_libraries(void **state)
 		assert_false(symbols_of_library(ours[i]));
 }
 
+/* Code is the program's own by the innermost file that is no language's; what a package has inlined into it is not. */
+static void whose_code(void **state)
+{
+	static const char *const names[] = { "deposit", "submit", "spin" };
+	static const bool own[] = { true, false, false };
+	struct symfile *f;
+
+	(void)state;
+	compiled_run("mkdir -p %s/vendor/pool %s/.cargo/registry/src/pool-1.0", compiled_dir, compiled_dir);
+	compiled_write("vendor/pool/pool.h", "static inline __attribute__((always_inline)) int count(int *p) { return ++*p; }\n", 80);
+	compiled_make(".cargo/registry/src/pool-1.0/pool.c",
+		      "int waiting;\n__attribute__((noinline)) int spin(void) { return ++waiting; }\n", "true");
+	compiled_make("shop.c",
+		      "#include \"vendor/pool/pool.h\"\nint sum, jobs, spin(void);\n"
+		      "__attribute__((noinline)) int deposit(int n) { return sum += n; }\n"
+		      "__attribute__((noinline)) int submit(void) { return count(&jobs); }\n"
+		      "int main(void) { return deposit(1) + submit() + spin(); }\n",
+		      "gcc -g -O1 -o shop shop.c .cargo/registry/src/pool-1.0/pool.c");
+	f = compiled_open(compiled_path("shop"));
+	for (int i = 0; i < 3; i++) {
+		struct compiled_found at = compiled_find(f, names[i]);
+
+		assert_int_equal(at.nr, 1);
+		/* the last instruction but the return accesses the variable, or is inlined from there */
+		assert_int_equal(symfile_is_own(f, at.last.offset + 3), own[i]);
+	}
+	assert_false(symfile_is_own(f, UINT64_MAX));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -1033,6 +1062,7 @@ int main(void)
 		cmocka_unit_test(parts_of_mangled_names),
 		cmocka_unit_test(brief_names),
 		cmocka_unit_test(files_of_libraries),
+		cmocka_unit_test(whose_code),
 	};
 
 	return cmocka_run_group_tests(tests, compiled_begin, compiled_end);

@@ -215,7 +215,7 @@ void kworld_label_code(struct kworld *k, struct world_task *t, struct ktask *kt,
 
 	kt->split = (struct split){ 0 };
 	l->op = s->op;
-	l->flags = zug_op_flags(s->op);
+	l->flags = zug_op_flags(s->op) | (s->own ? ZUG_L_OWN : 0);
 	l->site = places_site(k->o.places, t->process, e->ip);
 	kt->yields = s->op == ZUG_OP_PAUSE || s->waits;
 	probes_code_site(s, &what);
@@ -304,7 +304,7 @@ bool kworld_split_next(struct kworld *k, struct world_event *ev)
 	t = &k->w.tasks[k->run.split_task];
 	world_changed(&k->w, k->run.split_task);
 	t->label.op = ZUG_OP_DATA_WRITE;
-	t->label.flags = zug_op_flags(ZUG_OP_DATA_WRITE);
+	t->label.flags = zug_op_flags(ZUG_OP_DATA_WRITE) | (t->label.flags & ZUG_L_OWN);
 	t->access[0].write = true;
 	t->state = k->run.split_passed && !k->run.split_leased ? TASK_RUNNING : TASK_PARKED;
 	memset(ev, 0, sizeof(*ev));

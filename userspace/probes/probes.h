@@ -46,6 +46,7 @@ struct probe_site {
 	uint8_t obj_arg, obj2_arg;
 	uint16_t named_by;	/* the operation whose objects its object is one of; 0: op */
 	bool entry;		/* at a function's first instruction: the return address is on the stack */
+	bool own;		/* made by the program's own code: symfile_is_own(); of code of a program in Rust alone */
 	bool split;		/* a read-modify-write that is two steps: ZUG_OP_DATA_READ, then ZUG_OP_DATA_WRITE */
 	bool waits;		/* in a loop that waits: others are to have a turn */
 	bool silent;		/* not a point any more */

@@ -278,8 +278,80 @@ out:
 	return ret ? ret : (int)mod->nr_answers;
 }
 
+/* Code that is not a program's own although it lies in its file. */
+struct probe_foreign {
+	bool lines;	/* a static program that was compiled with -g: what has no lines is its C library. See know_lines() */
+	bool lines_known;
+	bool go;
+	bool rust;
+	bool sanitizer;	/* linked into the program */
+	bool malloc;	/* a malloc() of its own; glibc's, which has another name as well */
+	bool glibc_malloc;
+	bool runtime;	/* of a language whose programs lie elsewhere: Python, Node.js, Java, Ruby, .NET */
+};
+
+/* From the fourth on: what only such a runtime defines. */
+static const char *const marks[] = { "runtime.main", "rust_eh_personality", "__sanitizer_print_stack_trace",
+				     "Py_BytesMain", "napi_create_function", "JNI_CreateJavaVM", "ruby_process_options",
+				     "coreclr_initialize", "malloc", "__libc_malloc" };
+
+static int note_mark(const struct symdef *d, unsigned int name, void *arg)
+{
+	struct probe_foreign *f = arg;
+
+	f->go |= name == 0;
+	f->rust |= name == 1;
+	f->sanitizer |= name == 2;
+	f->runtime |= name > 2 && name < 8 && d->is_function && d->offset != UINT64_MAX;
+	f->malloc |= name == 8 && d->is_function && d->offset != UINT64_MAX;
+	f->glibc_malloc |= name == 9 && d->is_function && d->offset != UINT64_MAX;
+	return 0;
+}
+
+/* NULL: not known. */
+static struct probe_foreign *foreign_of(struct probes *p, uint32_t module)
+{
+	struct probe_module *m = &p->modules[module];
+
+	if (!m->foreign && (m->foreign = calloc(1, sizeof(*m->foreign))))
+		symfile_find_names(m->file, marks, sizeof(marks) / sizeof(marks[0]), note_mark, m->foreign);
+	return m->foreign;
+}
+
+static bool is_atomic(const struct code_place *c)
+{
+	switch ((enum code_kind)c->kind) {
+	case CODE_LOCK:
+	case CODE_XCHG:
+		/* also in the own frame: code takes that trouble only for what other tasks see */
+		return !(c->flags & (CODE_TLS | CODE_CONST));
+	case CODE_PAUSE:
+		return true;
+	case CODE_FENCE:
+		return c->flags & CODE_REWRITE;	/* full ones: lfence and sfence belong to the clock and to copying */
+	case CODE_LOAD:
+	case CODE_STORE:
+	case CODE_RMW:
+		return c->flags & CODE_SHARED;
+	default:
+		return false;
+	}
+}
+/* What the object of an atomic instruction of Rust's is called: by the locks that are inlined there. */
+static uint16_t names_of(struct symfile *f, const struct code_place *c)
+{
+	struct trace_frame frames[64];
+	int nr = is_atomic(c) ? symfile_frames(f, c->offset, frames, sizeof(frames) / sizeof(frames[0])) : 0;
+	uint16_t op = ZUG_OP_NONE;
+
+	for (int i = 0; i < nr && !op; i++)
+		op = probes_rust_names(frames[i].function);
+	return op;
+}
+
+/* own: the file of a program, whose own code is told from that of others in it; or NULL. */
 static int add_place(struct found *f, struct file_piece *file, const struct code_place *c, const struct probe_code *want,
-		     bool copies)
+		     bool copies, struct symfile *own)
 {
 	struct probe_site s = { .offset = c->offset, .symbol = code_kind_name(c->kind), .code = *c,
 				.limit = want->limit, .within = want->within, .named_by = want->named_by };
@@ -291,6 +363,8 @@ static int add_place(struct found *f, struct file_piece *file, const struct code
 		return -ESTALE;
 	s.split = want->split && c->kind == CODE_RMW && !(c->flags & CODE_NO_ADDR) && c->size <= 16;
 	s.waits = want->waits;
+	s.own = own && symfile_is_own(own, c->offset);
+	s.named_by = s.named_by || !own ? s.named_by : names_of(own, c);
 	if (s.split)
 		s.op = ZUG_OP_DATA_READ;
 	if (!(c->flags & CODE_PROBE) && !(copies && (c->flags & CODE_REWRITE))) {
@@ -302,6 +376,14 @@ static int add_place(struct found *f, struct file_piece *file, const struct code
 	return found_append(f, &s);
 }
 
+/* Most of a program in Rust may be packages, pools of threads among them, which are compiled into its file. */
+static bool has_packages(struct probes *p, uint32_t module)
+{
+	const struct probe_foreign *f = foreign_of(p, module);
+
+	return f && f->rust;
+}
+
 int probes_add_code(struct probes *p, uint32_t module, const struct probe_code *places, int nr,
 		    char *err, size_t errlen)
 {
@@ -310,6 +392,7 @@ int probes_add_code(struct probes *p, uint32_t module, const struct probe_code *
 	struct file_piece file = { 0 };
 	const char *copy = m->path;
 	struct code *code = probes_code(p, module, err, errlen);
+	struct symfile *own = has_packages(p, module) ? m->file : NULL;
 	int ret = 0;
 
 	if (!code)
@@ -330,7 +413,7 @@ int probes_add_code(struct probes *p, uint32_t module, const struct probe_code *
 
 		/* a trace of another build, with --force, names what is no place in this one */
 		if (c)
-			ret = add_place(&f, &file, c, &places[i], strcmp(copy, m->path));
+			ret = add_place(&f, &file, c, &places[i], strcmp(copy, m->path), own);
 	}
 	if (ret == -ESTALE)
 		snprintf(err, errlen, "%s is not what its catalogue in the cache (~/.cache/zugzwang) says: "
@@ -399,18 +482,6 @@ bool probes_is_system(const char *path)
 	return is_sanitizer(path);
 }
 
-/* Code that is not a program's own although it lies in its file. */
-struct probe_foreign {
-	bool lines;	/* a static program that was compiled with -g: what has no lines is its C library. See know_lines() */
-	bool lines_known;
-	bool go;
-	bool rust;
-	bool sanitizer;	/* linked into the program */
-	bool malloc;	/* a malloc() of its own; glibc's, which has another name as well */
-	bool glibc_malloc;
-	bool runtime;	/* of a language whose programs lie elsewhere: Python, Node.js, Java, Ruby, .NET */
-};
-
 bool probes_begins_with(const char *name, const char *const *list, size_t nr)
 {
 	for (size_t i = 0; name && i < nr; i++)
@@ -478,53 +549,6 @@ static bool is_foreign(struct probe_module *m, uint64_t offset, const struct pro
 	       (f->sanitizer && probes_begins_with(frames[0].function, sanitizer, sizeof(sanitizer) / sizeof(sanitizer[0])));
 }
 
-static bool is_atomic(const struct code_place *c)
-{
-	switch ((enum code_kind)c->kind) {
-	case CODE_LOCK:
-	case CODE_XCHG:
-		/* also in the own frame: code takes that trouble only for what other tasks see */
-		return !(c->flags & (CODE_TLS | CODE_CONST));
-	case CODE_PAUSE:
-		return true;
-	case CODE_FENCE:
-		return c->flags & CODE_REWRITE;	/* full ones: lfence and sfence belong to the clock and to copying */
-	case CODE_LOAD:
-	case CODE_STORE:
-	case CODE_RMW:
-		return c->flags & CODE_SHARED;
-	default:
-		return false;
-	}
-}
-
-/* From the fourth on: what only such a runtime defines. */
-static const char *const marks[] = { "runtime.main", "rust_eh_personality", "__sanitizer_print_stack_trace",
-				     "Py_BytesMain", "napi_create_function", "JNI_CreateJavaVM", "ruby_process_options",
-				     "coreclr_initialize", "malloc", "__libc_malloc" };
-
-static int note_mark(const struct symdef *d, unsigned int name, void *arg)
-{
-	struct probe_foreign *f = arg;
-
-	f->go |= name == 0;
-	f->rust |= name == 1;
-	f->sanitizer |= name == 2;
-	f->runtime |= name > 2 && name < 8 && d->is_function && d->offset != UINT64_MAX;
-	f->malloc |= name == 8 && d->is_function && d->offset != UINT64_MAX;
-	f->glibc_malloc |= name == 9 && d->is_function && d->offset != UINT64_MAX;
-	return 0;
-}
-
-/* NULL: not known. */
-static struct probe_foreign *foreign_of(struct probes *p, uint32_t module)
-{
-	struct probe_module *m = &p->modules[module];
-
-	if (!m->foreign && (m->foreign = calloc(1, sizeof(*m->foreign))))
-		symfile_find_names(m->file, marks, sizeof(marks) / sizeof(marks[0]), note_mark, m->foreign);
-	return m->foreign;
-}
 
 /*
  * In Rust all atomic accesses are functions of one file of its library, and what else accesses a like member as an atomic

@@ -72,6 +72,8 @@ void probes_go_site(const struct probe_site *s, struct zug_site *what);
 int probes_plant_rust(struct probes *p, uint32_t m, char *err, size_t errlen);
 /* A function that is such a place: what it does is no point of its own. */
 bool probes_in_rust_lock(const char *function);
+/* An atomic instruction of that function, inlined or not: the operation whose objects its object is one of; else ZUG_OP_NONE. */
+uint16_t probes_rust_names(const char *function);
 
 /* The name begins with one of the nr in a list; NULL does not. */
 bool probes_begins_with(const char *name, const char *const *list, size_t nr);

@@ -48,6 +48,24 @@ bool probes_in_rust_lock(const char *function)
 	return lock_of(function) != NULL;
 }
 
+uint16_t probes_rust_names(const char *function)
+{
+	static const struct {
+		const char *type;
+		uint16_t op;
+	} types[] = {
+		{ "::mutex::futex::Mutex", ZUG_OP_LOCK }, { "::futex_mutex::Mutex", ZUG_OP_LOCK },
+		{ "::rwlock::futex::RwLock", ZUG_OP_RDLOCK }, { "::futex_rwlock::RwLock", ZUG_OP_RDLOCK },
+		{ "::condvar::futex::Condvar", ZUG_OP_COND_WAIT }, { "::once::futex::Once", ZUG_OP_ONCE },
+		{ "parking_lot::raw_mutex::RawMutex", ZUG_OP_LOCK }, { "parking_lot::raw_rwlock::RawRwLock", ZUG_OP_RDLOCK },
+	};
+
+	for (size_t i = 0; function && i < sizeof(types) / sizeof(types[0]); i++)
+		if (strstr(function, types[i].type))
+			return types[i].op;
+	return ZUG_OP_NONE;
+}
+
 static int on_lock(const struct symdef *d, void *arg)
 {
 	const struct rust_lock *lock = d->is_function && d->offset != UINT64_MAX ? lock_of(d->demangled) : NULL;

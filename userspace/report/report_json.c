@@ -176,6 +176,7 @@ static struct json_object *label_object(struct report *r, const struct zug_label
 		{ ZUG_L_WRITE, "write" }, { ZUG_L_RELEASE, "release" }, { ZUG_L_ACQUIRE, "acquire" },
 		{ ZUG_L_YIELD, "yield" }, { ZUG_L_TIMED, "timed" }, { ZUG_L_COARSE, "coarse" },
 		{ ZUG_L_TIMER, "timer" }, { ZUG_L_COPIES, "copies" }, { ZUG_L_FREES, "frees" },
+		{ ZUG_L_OWN, "own" },
 	};
 	struct json_object *o = json_object_new_object();
 

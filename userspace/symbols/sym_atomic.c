@@ -212,6 +212,36 @@ enum symsays symfile_says_atomic(struct symfile *f, uint64_t offset)
 	return SYMSAYS_PLAIN;
 }
 
+/* Where package managers put what others have written. */
+static bool is_of_package(const char *file)
+{
+	static const char *const packages[] = { "cargo/registry/", "cargo/git/checkouts/", "/pkg/mod/", "/vendor/" };
+
+	for (size_t i = 0; i < sizeof(packages) / sizeof(packages[0]); i++)
+		if (strstr(file, packages[i]))
+			return true;
+	return false;
+}
+
+bool symfile_is_own(struct symfile *f, uint64_t offset)
+{
+	struct trace_frame frames[64];
+	int nr = symfile_frames(f, offset, frames, sizeof(frames) / sizeof(frames[0]));
+	uint64_t vaddr = symfile_vaddr_of(f, offset);
+	const char *name, *dir;
+	Dwarf_Attribute attr;
+	Dwarf_Die *cu;
+
+	for (int i = 0; i < nr; i++)
+		if (frames[i].file && !symbols_of_language(frames[i].file))
+			return !symbols_of_library(frames[i].file) && !is_of_package(frames[i].file);
+	cu = vaddr != UINT64_MAX ? sym_cu_at(f, vaddr) : NULL;
+	name = cu ? dwarf_diename(cu) : NULL;
+	dir = cu ? dwarf_formstring(dwarf_attr_integrate(cu, DW_AT_comp_dir, &attr)) : NULL;
+	return name && dir && !symbols_of_language(name) && !symbols_of_library(name) && !is_of_package(name) &&
+	       !symbols_of_language(dir) && !symbols_of_library(dir) && !is_of_package(dir);
+}
+
 bool symfile_is_rust(struct symfile *f, uint64_t offset)
 {
 	uint64_t vaddr = symfile_vaddr_of(f, offset);

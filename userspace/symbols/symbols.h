@@ -172,6 +172,12 @@ enum symsays { SYMSAYS_NOTHING, SYMSAYS_UNKNOWN, SYMSAYS_PLAIN, SYMSAYS_ATOMIC }
 enum symsays symfile_says_atomic(struct symfile *f, uint64_t offset);
 bool symfile_is_rust(struct symfile *f, uint64_t offset);	/* was compiled from Rust, with -g */
 /*
+ * True when the program's own code makes what is done there: the innermost function that is no language's is neither in a
+ * library nor in a package that was fetched for the program (Cargo's, vendored ones). Of code that has functions of the
+ * language alone (without optimisation, those of core::sync::atomic) the one who compiled it counts.
+ */
+bool symfile_is_own(struct symfile *f, uint64_t offset);
+/*
  * True when it was compiled by GCC, which never makes one instruction of an atomic load and an
  * atomic store, as LLVM does.
  */
