@@ -1037,6 +1037,11 @@ static void whose_code(void **state)
 		assert_int_equal(symfile_is_own(f, at.last.offset + 3), own[i]);
 	}
 	assert_false(symfile_is_own(f, UINT64_MAX));
+	/* as go test -exec links one */
+	assert_false(symfile_is_go(f));
+	compiled_make("go.c", "__attribute__((section(\".gopclntab\"), used)) int table;\nint main(void) { return table; }\n",
+		      "gcc -o go go.c && strip go");
+	assert_true(symfile_is_go(compiled_open(compiled_path("go"))));
 }
 
 int main(void)

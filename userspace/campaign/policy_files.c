@@ -80,10 +80,16 @@ static void say_without_symbols(struct files *files, const char *path)
 
 	if (!f || symfile_has_symbols(f))
 		return;
-	session_say(s,
-		    "%s has no symbols: its places have no names, and locks that were linked into it "
-		    "statically are no points",
-		    path);
+	if (symfile_is_go(f))
+		session_say(s,
+			    "%s is a program in Go without symbols, as go test -exec links it: its channels and "
+			    "locks are no points. Test what go test -c -o x.test links",
+			    path);
+	else
+		session_say(s,
+			    "%s has no symbols: its places have no names, and locks that were linked into it "
+			    "statically are no points",
+			    path);
 	add_bare(files, path);
 }
 

@@ -174,7 +174,7 @@ static enum symsays without_lines(struct symfile *f)
 {
 	/* without lines a C library, or Go's, cannot be told from the code of a static program */
 	if (f->whole < 0)
-		f->whole = symfile_libc(f) != SYMLIBC_NONE || section(f, ".gopclntab");
+		f->whole = symfile_libc(f) != SYMLIBC_NONE || symfile_is_go(f);
 	return f->whole ? SYMSAYS_NOTHING : SYMSAYS_UNKNOWN;
 }
 
@@ -240,6 +240,11 @@ bool symfile_is_own(struct symfile *f, uint64_t offset)
 	dir = cu ? dwarf_formstring(dwarf_attr_integrate(cu, DW_AT_comp_dir, &attr)) : NULL;
 	return name && dir && !symbols_of_language(name) && !symbols_of_library(name) && !is_of_package(name) &&
 	       !symbols_of_language(dir) && !symbols_of_library(dir) && !is_of_package(dir);
+}
+
+bool symfile_is_go(struct symfile *f)
+{
+	return section(f, ".gopclntab");
 }
 
 bool symfile_is_rust(struct symfile *f, uint64_t offset)

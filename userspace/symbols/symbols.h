@@ -170,6 +170,7 @@ bool symbols_of_language(const char *file);	/* of Rust's or Go's, which are in e
  */
 enum symsays { SYMSAYS_NOTHING, SYMSAYS_UNKNOWN, SYMSAYS_PLAIN, SYMSAYS_ATOMIC };
 enum symsays symfile_says_atomic(struct symfile *f, uint64_t offset);
+bool symfile_is_go(struct symfile *f);	/* a program in Go, with symbols or without */
 bool symfile_is_rust(struct symfile *f, uint64_t offset);	/* was compiled from Rust, with -g */
 /*
  * True when the program's own code makes what is done there: the innermost function that is no language's is neither in a
