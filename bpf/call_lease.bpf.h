@@ -239,6 +239,29 @@ static __noinline int call_access(struct zug_access *a, __u32 process, int by_te
 	return 0;
 }
 
+/* User space need not see the call itself when it is made. */
+static __always_inline bool call_passes(struct task_struct *p, const struct task_state *t, const struct zug_lease *l,
+					const struct call_args *args)
+{
+	const volatile struct zug_syscall *d = syscall_of(t->nr);
+
+	switch (d->lease) {
+	case ZUG_CALL_PASSES:
+		return true;
+	case ZUG_CALL_MASKS:
+		/* it may let one be handled */
+		return !has_pending_signal(p);
+	case ZUG_CALL_READS:
+		return !(t->ev.flags & ZUG_EF_OBJECT) || t->ev.obj.mode & S_IFMT_;
+	case ZUG_CALL_OPENS:
+		return !(args->a[d->path_arg & 7] & (O_CREAT_ | O_TMPFILE_));
+	case ZUG_CALL_ENDS:
+		return l->flags & ZUG_LEASE_ENDS && (args->a[0] & 0xff) == (p->tgid == l->root ? l->root_ends : 0);
+	default:
+		return false;
+	}
+}
+
 /* The holder passes a system call under its lease, or hands the turn on: enum plan_says. t->ev is filled. */
 static __noinline int call_leased(struct zug_sandbox *s, struct task_struct *p, struct task_state *t, const struct call_args *args)
 {
@@ -256,47 +279,35 @@ static __noinline int call_leased(struct zug_sandbox *s, struct task_struct *p, 
 	l = &leases[slot];
 	path = &call_paths[slot];
 	path->len = 0;
-	if (!l->left || lease_due(s, l) || !(l->flags & ZUG_LEASE_CALLS))
+	if (!l->left)
 		return PLAN_STOPS;
-	switch (d->lease) {
-	case ZUG_CALL_PASSES:
-		break;
-	case ZUG_CALL_MASKS:
-		/* it may let one be handled */
-		if (has_pending_signal(p))
-			return PLAN_STOPS;
-		break;
-	case ZUG_CALL_READS:
-		if (e->flags & ZUG_EF_OBJECT && !(e->obj.mode & S_IFMT_))
-			return PLAN_STOPS;
-		break;
-	case ZUG_CALL_OPENS:
-		if (args->a[d->path_arg & 7] & (O_CREAT_ | O_TMPFILE_))
-			return PLAN_STOPS;
-		break;
-	case ZUG_CALL_ENDS:
-		if (!(l->flags & ZUG_LEASE_ENDS) || p->tgid == l->root || args->a[0] & 0xff)
-			return PLAN_STOPS;
-		break;
-	default:
+	if (lease_due(s, l)) {
+		lease_note(l, ZUG_WHY_TIME);
 		return PLAN_STOPS;
 	}
-	if (!object_told(s, t, ZUG_EF_OBJECT, &e->obj) || !object_told(s, t, ZUG_EF_OBJECT2, &e->obj2))
+	if (!(l->flags & ZUG_LEASE_CALLS) || !call_passes(p, t, l, args)) {
+		lease_note(l, ZUG_WHY_CALL);
 		return PLAN_STOPS;
-	if (d->path_arg && !tell_path(p, t, args->a[(d->path_arg - 1) & 7],
-				      d->path_arg > 1 ? args->a[(d->path_arg - 2) & 7] : (__u64)AT_FDCWD_, path))
+	}
+	if (!object_told(s, t, ZUG_EF_OBJECT, &e->obj) || !object_told(s, t, ZUG_EF_OBJECT2, &e->obj2) ||
+	    (d->path_arg && !tell_path(p, t, args->a[(d->path_arg - 1) & 7],
+				       d->path_arg > 1 ? args->a[(d->path_arg - 2) & 7] : (__u64)AT_FDCWD_, path)) ||
+	    !find_caller(p, t, &caller)) {
+		lease_note(l, ZUG_WHY_FILE);
 		return PLAN_STOPS;
-	if (!find_caller(p, t, &caller))
-		return PLAN_STOPS;
-	/* the end of one thread of several concerns no other task */
-	if (t->nr == NR_exit && LOOSE(p)->signal->live.counter > 1)
+	}
+	/* the end of one thread of several concerns no other task, and nothing comes behind that of the root command */
+	if ((t->nr == NR_exit && LOOSE(p)->signal->live.counter > 1) ||
+	    (t->nr == NR_exit_group && p->tgid == l->root && l->plan.kind == ZUG_PLAN_PENDING))
 		at.access.how = ZUG_ACCESS_KNOWN;
 	else if (l->plan.kind == ZUG_PLAN_PENDING || l->plan.kind == ZUG_PLAN_SELECTION)
 		call_access(&at.access, l->plan.peers[l->plan.holder & (ZUG_PLAN_PEERS - 1)].process, !!path->len, args);
 	/* whether it is one of those that the search has in view has to be known */
 	if (at.access.how & ZUG_ACCESS_FILE && !at.access.object[0] &&
-	    (l->plan.kind == ZUG_PLAN_SELECTION || l->plan.nr_constraints))
+	    (l->plan.kind == ZUG_PLAN_SELECTION || l->plan.nr_constraints)) {
+		lease_note(l, ZUG_WHY_RACES);
 		return PLAN_STOPS;
+	}
 	says = lease_says(s, p, t, l, 1, &at, true);
 	if (says == PLAN_STOPS)
 		return says;

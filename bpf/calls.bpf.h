@@ -255,7 +255,7 @@ static __noinline int note(struct zug_sandbox *s, struct task_struct *p, struct 
 		bpf_probe_read_user_str(t->ev.name, sizeof(t->ev.name), (void *)a[4]);
 	/* the place that it tells is the label's, and not seen at the point that comes next */
 	if (what & ZUG_NOTE_NEXT && t->slot < ZUG_MAX_SANDBOXES && leases[t->slot].plan.nr_constraints)
-		lease_ends(t);
+		lease_ends(t, ZUG_WHY_RACES);
 	if (what & ZUG_NOTE_NEXT) {
 		t->ev.flags |= ZUG_EF_LONE;
 		event_send(s, &t->ev);
@@ -315,6 +315,8 @@ static __noinline int call_point(struct zug_sandbox *s, struct task_struct *p, s
 	reaches_point(s);
 	if (!ring_crowded(t))
 		says = call_leased(s, p, t, args);
+	else
+		lease_noted(t, ZUG_WHY_RING);
 	if (says == PLAN_PASSES)
 		return 0;
 	/* a label needs a look at the task: at paths, descriptors, its stack */

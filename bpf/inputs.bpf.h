@@ -697,7 +697,7 @@ static __always_inline void timer_end(struct zug_sandbox *s, struct task_struct 
 	t->flags &= ~TF_REWROTE;
 	if (nr != t->timed_nr || ret < 0)
 		return;
-	lease_ends(t);
+	lease_ends(t, ZUG_WHY_TIMER);
 	event_init(&e, ZUG_EV_TIMER, p, t);
 	e.nr = nr;
 	e.arg[0] = t->args[0];

@@ -652,17 +652,22 @@ __noinline int plan_step(__u32 slot, int self)
 {
 	struct zug_lease *l = &leases[slot & (ZUG_MAX_SANDBOXES - 1)];
 	struct zug_plan *plan = &l->plan;
+	int next;
 
 	if (plan->kind == ZUG_PLAN_STEPS)
 		return plan_known(plan);
-	if (count_on(l, self) || !plan->nr_on)
+	if (count_on(l, self) || !plan->nr_on) {
+		lease_note(l, ZUG_WHY_UNCLEAR);
 		return -1;
+	}
 	if (plan->kind == ZUG_PLAN_DRAWS)
 		return drawn(plan);
-	if (plan->kind == ZUG_PLAN_PENDING)
-		return pended(plan);
-	if (plan->kind == ZUG_PLAN_SELECTION)
-		return picked(plan);
+	if (plan->kind == ZUG_PLAN_PENDING || plan->kind == ZUG_PLAN_SELECTION) {
+		next = plan->kind == ZUG_PLAN_PENDING ? pended(plan) : picked(plan);
+		if (next < 0)
+			lease_note(l, ZUG_WHY_RACES);
+		return next;
+	}
 	if (plan->nr_on == 1)
 		return next_on(plan, 0);
 	return plan->kind == ZUG_PLAN_RANKS ? ranked(plan) : chosen(plan);
@@ -731,6 +736,13 @@ __noinline int plan_born(__u32 slot, __u32 task, __u32 pid)
 	return 0;
 }
 
+/* The plan cannot follow what the holder does because it is alone. */
+static __always_inline void lease_counted(struct zug_lease *l)
+{
+	lease_note(l, ZUG_WHY_PLAN);
+	l->left = 0;
+}
+
 /* The holder makes so many steps because it is alone. */
 static __always_inline void plan_counts(struct zug_lease *l, __u32 steps)
 {
@@ -738,11 +750,11 @@ static __always_inline void plan_counts(struct zug_lease *l, __u32 steps)
 		peer_steps(&l->plan, l->plan.holder, steps);
 	else if (l->plan.kind == ZUG_PLAN_SELECTION || l->plan.nr_constraints)
 		/* what its operations are is not looked at there */
-		l->left = 0;
+		lease_counted(l);
 	else if (l->plan.kind == ZUG_PLAN_PENDING)
 		l->plan.peers[l->plan.holder & (ZUG_PLAN_PEERS - 1)].weight = 0;
 	else if (l->plan.kind == ZUG_PLAN_STEPS && (steps != 1 || plan_known(&l->plan) != (int)l->plan.holder))
-		l->left = 0;
+		lease_counted(l);
 }
 
 /* The holder yields, and no other task could run: true when it goes on. That ends its lease, unless that knows of the yield. */
@@ -758,6 +770,8 @@ static __always_inline bool yields_alone(const struct zug_sandbox *s, const stru
 		plan_counts(l, 1);
 		return true;
 	}
+	if (l->left)
+		lease_note(l, ZUG_WHY_YIELDS);
 	l->left = 0;
 	return !s->turn.stop_always;
 }
@@ -845,20 +859,34 @@ __noinline int plan_goes(__u32 slot, const struct stand *at, int may)
 	struct zug_peer *from = &plan->peers[plan->holder & (ZUG_PLAN_PEERS - 1)];
 	int next;
 
-	if (!t || !at || at->pass.kind == ZUG_PASS_NEVER)
+	if (!t || !at || at->pass.kind == ZUG_PASS_NEVER) {
+		lease_note(l, ZUG_WHY_PLACE);
 		return PLAN_STOPS;
+	}
 	from->access = at->access;
-	if (plan->nr_constraints && (!(at->access.how & ZUG_ACCESS_KNOWN) || !mark(plan, &from->access, at->place, at->op)))
+	if (plan->nr_constraints && (!(at->access.how & ZUG_ACCESS_KNOWN) || !mark(plan, &from->access, at->place, at->op))) {
+		lease_note(l, ZUG_WHY_RACES);
 		return PLAN_STOPS;
+	}
 	next = plan_step(slot, enabled_by(&at->pass, t->ev.word));
-	if (next < 0 || next >= ZUG_PLAN_PEERS)
+	if (next < 0 || next >= ZUG_PLAN_PEERS) {
+		lease_note(l, ZUG_WHY_PLAN);
 		return PLAN_STOPS;
+	}
+	if (next == (int)plan->holder && !may)
+		lease_note(l, ZUG_WHY_HELD);
 	if (next == (int)plan->holder && (!may || at->pass.steps < 2))
 		return may ? PLAN_PASSES : PLAN_STOPS;
-	if (next == (int)plan->holder)
-		return plan_step(slot, 1) == next ? PLAN_PASSES : PLAN_STOPS;
-	if (!may_hand(p, t, l, next, l->nr_locks || at->lock))
+	if (next == (int)plan->holder) {
+		if (plan_step(slot, 1) == next)
+			return PLAN_PASSES;
+		lease_note(l, ZUG_WHY_PLAN);
 		return PLAN_STOPS;
+	}
+	if (!may_hand(p, t, l, next, l->nr_locks || at->lock)) {
+		lease_note(l, ZUG_WHY_NEXT);
+		return PLAN_STOPS;
+	}
 	from->pass = at->pass;
 	if (at->pass.steps > 1)
 		from->pass.kind = ZUG_PASS_NEVER;
@@ -977,16 +1005,24 @@ __noinline int plan_leaves(__u32 slot)
 	struct zug_sandbox *s;
 	int next;
 
-	if (!t || !(s = sandbox_of(t)) || !knows_locks(s, p, t, l))
+	if (!t || !(s = sandbox_of(t)))
 		return 0;
+	if (!knows_locks(s, p, t, l)) {
+		lease_note(l, ZUG_WHY_LOCK);
+		return 0;
+	}
 	/* the constraints are about what tasks stand before: one that is dead stands before nothing any more */
 	if (t->ev.kind == ZUG_EV_EXIT)
 		from->access.marks = 0;
 	next = plan_step(slot, 0);
-	if (next < 0 || next >= ZUG_PLAN_PEERS || next == (int)plan->holder)
+	if (next < 0 || next >= ZUG_PLAN_PEERS || next == (int)plan->holder) {
+		lease_note(l, ZUG_WHY_PLAN);
 		return 0;
-	if (!may_hand(p, t, l, next, l->nr_locks))
+	}
+	if (!may_hand(p, t, l, next, l->nr_locks)) {
+		lease_note(l, ZUG_WHY_NEXT);
 		return 0;
+	}
 	from->pass.kind = ZUG_PASS_ASLEEP;
 	stand_before(plan, plan->holder, 0);
 	sleeps_with(&from->access, t);

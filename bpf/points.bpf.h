@@ -68,8 +68,12 @@ static __always_inline int lease_says(struct zug_sandbox *s, struct task_struct 
 {
 	int says = may ? PLAN_PASSES : PLAN_STOPS;
 
-	if (l->left < steps || !read_before(t) || !tell_locks(s, p, t, l, t->ev.before_addr))
+	if (l->left < steps)
 		return PLAN_STOPS;
+	if (!read_before(t) || !tell_locks(s, p, t, l, t->ev.before_addr)) {
+		lease_note(l, ZUG_WHY_LOCK);
+		return PLAN_STOPS;
+	}
 	if (l->plan.kind)
 		says = plan_goes(t->slot, at, may);
 	if (says == PLAN_STOPS)
@@ -118,11 +122,21 @@ static __noinline int leased(struct zug_sandbox *s, struct task_state *t, const 
 	if (t->slot >= ZUG_MAX_SANDBOXES)
 		return PLAN_STOPS;
 	l = &leases[t->slot];
-	if (l->left < site->pass.steps || lease_due(s, l) || (site->obj_arg && !(t->ev.flags & ZUG_EF_WORDS)))
+	if (l->left < site->pass.steps)
 		return PLAN_STOPS;
+	if (lease_due(s, l)) {
+		lease_note(l, ZUG_WHY_TIME);
+		return PLAN_STOPS;
+	}
+	if (site->obj_arg && !(t->ev.flags & ZUG_EF_WORDS)) {
+		lease_note(l, ZUG_WHY_OBJECT);
+		return PLAN_STOPS;
+	}
 	may = may_pass(p, t, site);
-	if (!may && !l->plan.kind)
+	if (!may && !l->plan.kind) {
+		lease_note(l, site->pass.kind == ZUG_PASS_NEVER ? ZUG_WHY_PLACE : ZUG_WHY_HELD);
 		return PLAN_STOPS;
+	}
 	at.pass = site->pass;
 	at.lock = t->last_lock;
 	fill_access(&at.access, p, t, site);
@@ -141,6 +155,8 @@ static __always_inline void lease_passed(const struct task_state *t, const struc
 		return;
 	l = &leases[t->slot];
 	if (!site || site->pass.kind == ZUG_PASS_NEVER || l->left < site->pass.steps) {
+		if (l->left)
+			lease_note(l, !site ? ZUG_WHY_OTHER : site->pass.kind == ZUG_PASS_NEVER ? ZUG_WHY_PLACE : ZUG_WHY_USED_UP);
 		l->left = 0;
 		return;
 	}
@@ -194,6 +210,11 @@ static __always_inline void stop(struct zug_sandbox *s, struct task_state *t, co
 	s->nr_points++;
 	reaches_point(s);
 	stays = always || ring_crowded(t);
+	if (stays)
+		lease_noted(t, !always ? ZUG_WHY_RING : !site ? ZUG_WHY_OTHER : t->ev.flags & (ZUG_EF_WATCHED | ZUG_EF_CALLER) ?
+			    ZUG_WHY_WATCHED : ZUG_WHY_OBJECT);
+	else if (!site)
+		lease_noted(t, t->ev.kind == ZUG_EV_SIGNAL ? ZUG_WHY_SIGNAL : ZUG_WHY_OTHER);
 	if (!stays && !alarm_due(s) && is_alone(s, t)) {
 		pass_alone(s, t, site);
 		return;
@@ -276,9 +297,9 @@ static __always_inline __u32 left_out(const struct task_state *t, const struct s
 
 /*
  * The holder passes a point that is left out, as if it were alone: that is a step of the trace, for what it orders, and no
- * decision. How many points the search has promised is not known behind it.
+ * decision. How many points the search has promised is not known behind it, unless the task is alone in any case.
  */
-static __noinline bool pass_left_out(struct zug_sandbox *s, struct task_state *t)
+static __noinline bool pass_left_out(struct zug_sandbox *s, struct task_state *t, const struct zug_site *site)
 {
 	struct zug_lease *l;
 
@@ -288,7 +309,13 @@ static __noinline bool pass_left_out(struct zug_sandbox *s, struct task_state *t
 	if (!l->passes)
 		return false;
 	l->passes--;
-	l->left = 0;
+	if (is_alone(s, t) && !alarm_due(s)) {
+		lease_passed(t, site);
+	} else {
+		if (l->left)
+			lease_note(l, ZUG_WHY_OTHER);
+		l->left = 0;
+	}
 	s->nr_points++;
 	reaches_point(s);
 	t->ev.flags |= ZUG_EF_LONE;
@@ -753,7 +780,7 @@ int BPF_PROG(zug_breakpoint, struct pt_regs *regs)
 		t->last_lock = 0;
 		if (!(t->ev.flags & ZUG_EF_WATCHED))
 			caller = unseen(p, t, site, sp, ret, caller);
-		if (caller == ZUG_CALLER_LEFT_OUT && !(t->ev.flags & ZUG_EF_WATCHED) && pass_left_out(s, t))
+		if (caller == ZUG_CALLER_LEFT_OUT && !(t->ev.flags & ZUG_EF_WATCHED) && pass_left_out(s, t, site))
 			return 0;
 		if (caller == ZUG_CALLER_IN && t->ev.flags & ZUG_EF_WATCHED && pass_watched(s, p, t, site))
 			return 0;
@@ -777,7 +804,7 @@ int BPF_PROG(zug_breakpoint, struct pt_regs *regs)
 	}
 	if (!(site && (site->flags & ZUG_SITE_ANY) && any_watch(t)))
 		caller = unseen(p, t, site, sp, ret, caller);
-	if (caller == ZUG_CALLER_LEFT_OUT && (!site->obj_arg || t->ev.flags & ZUG_EF_OBJECT) && pass_left_out(s, t))
+	if (caller == ZUG_CALLER_LEFT_OUT && (!site->obj_arg || t->ev.flags & ZUG_EF_OBJECT) && pass_left_out(s, t, site))
 		return 0;
 	/* what could not be looked up here user space looks up while the task is stopped */
 	if (site && (site->flags & ZUG_SITE_ANY) && any_watch(t)) {
@@ -860,7 +887,7 @@ int BPF_PROG(zug_signal, int sig, struct kernel_siginfo *info, struct task_struc
 	/* the task that it ends may stand in the queue, and nothing else would tell that it dies: it does before the next point */
 	if (t && to->pending.signal.sig[0] & SIGKILL_BIT && (s = sandbox_of(t))) {
 		s->may_die = 1;
-		lease_ends(t);
+		lease_ends(t, ZUG_WHY_DIES);
 	}
 	if (to != p || p->ptrace)
 		return 0;
@@ -885,7 +912,7 @@ int BPF_PROG(zug_deliver, int sig, struct kernel_siginfo *info, struct k_sigacti
 	if (!t || handler <= 1)
 		return 0;
 	t->handlers++;
-	lease_ends(t);
+	lease_ends(t, ZUG_WHY_SIGNAL);
 	primitive_of(t)->sp = 0;
 	if (!(s = sandbox_of(t)) || !controlled(t, s) || t->id != s->holder)
 		return 0;

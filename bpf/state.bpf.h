@@ -330,11 +330,28 @@ static __always_inline void emit(struct zug_sandbox *s, __u32 kind, __u32 flags,
 	event_send(s, &e);
 }
 
-/* The next point of the holder is for user space to see. */
-static __always_inline void lease_ends(const struct task_state *t)
+/* What ended the lease first counts. */
+static __always_inline void lease_note(struct zug_lease *l, enum zug_why why)
+{
+	if (!l->why)
+		l->why = why;
+}
+
+/* The same of the lease of that task's sandbox. */
+static __always_inline void lease_noted(const struct task_state *t, enum zug_why why)
 {
 	if (t->slot < ZUG_MAX_SANDBOXES)
-		leases[t->slot].left = leases[t->slot].plan.next = 0;
+		lease_note(&leases[t->slot], why);
+}
+
+/* The next point of the holder is for user space to see. */
+static __always_inline void lease_ends(const struct task_state *t, enum zug_why why)
+{
+	if (t->slot >= ZUG_MAX_SANDBOXES)
+		return;
+	if (leases[t->slot].left)
+		lease_note(&leases[t->slot], why);
+	leases[t->slot].left = leases[t->slot].plan.next = 0;
 }
 
 /* The call that is to have a fault has had it, or goes on without. */

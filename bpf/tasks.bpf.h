@@ -31,7 +31,7 @@ int BPF_PROG(zug_newtask, struct task_struct *p, u64 clone_flags)
 		mm_add(LOOSE(p)->mm, sp ? sp->shared : 1, sp);
 	}
 	if (!(clone_flags & CLONE_THREAD_))
-		lease_ends(parent);
+		lease_ends(parent, ZUG_WHY_CREATES);
 	else if (parent->slot < ZUG_MAX_SANDBOXES && parent->id == s->holder && leases[parent->slot].plan.kind)
 		plan_born(parent->slot, t->id, p->pid);
 	if (clone_flags & CLONE_VFORK_)
@@ -67,7 +67,7 @@ int BPF_PROG(zug_exec, struct task_struct *p, pid_t old_pid, struct linux_binprm
 		random_exec(mm);
 	t->handlers = 0;
 	t->last_lock = 0;
-	lease_ends(t);
+	lease_ends(t, ZUG_WHY_CREATES);
 	__builtin_memset(t->inside, 0, sizeof(t->inside));
 	t->mm = mm_number(mm);
 	event_init(&e, ZUG_EV_EXEC, p, t);

@@ -166,6 +166,7 @@ __noinline int hand_over(__u32 slot, struct zug_event *ev)
 	next = plan->next;
 	plan->next = 0;
 	if (!next || s->need_ask || s->may_die || s->dying_waits) {
+		lease_note(l, ZUG_WHY_DIES);
 		ev->flags &= ~ZUG_EF_LEASED;
 		/* user space looks at the task itself */
 		if (ev->kind == ZUG_EV_SYSCALL)
@@ -219,10 +220,17 @@ static __noinline bool leaves(struct zug_sandbox *s, struct task_state *t)
 	if (t->slot >= ZUG_MAX_SANDBOXES)
 		return false;
 	l = &leases[t->slot];
-	if (!l->left || !l->plan.kind || ring_crowded(t) || lease_due(s, l))
+	if (!l->left || ring_crowded(t))
 		return false;
-	if (t->ev.kind == ZUG_EV_EXIT ? t->ev.flags & ZUG_EF_ROOT || t->ev.ip || !(l->flags & ZUG_LEASE_ENDS) : !waits_plainly(t))
+	if (lease_due(s, l)) {
+		lease_note(l, ZUG_WHY_TIME);
 		return false;
+	}
+	if (!l->plan.kind || (t->ev.kind == ZUG_EV_EXIT ? t->ev.flags & ZUG_EF_ROOT || t->ev.ip || !(l->flags & ZUG_LEASE_ENDS) :
+						       !waits_plainly(t))) {
+		lease_note(l, t->ev.kind == ZUG_EV_EXIT ? ZUG_WHY_ENDS : ZUG_WHY_BLOCKS);
+		return false;
+	}
 	if (!plan_leaves(t->slot))
 		return false;
 	if (s->turn_since)
@@ -328,6 +336,8 @@ void BPF_PROG(zug_enqueue, struct task_struct *p, u64 enq_flags)
 				run_now(s, p, enq_flags);
 				return;
 			}
+			if (!stop)
+				lease_noted(t, ZUG_WHY_YIELDS);
 			s->nr_points += !stop;
 			scx_bpf_dsq_insert(p, ZUG_DSQ(slot), ZUG_SLICE_INF, enq_flags);
 			if (t->flags & TF_HAND) {
@@ -346,7 +356,7 @@ void BPF_PROG(zug_enqueue, struct task_struct *p, u64 enq_flags)
 
 	scx_bpf_dsq_insert(p, ZUG_DSQ(slot), ZUG_SLICE_INF, enq_flags);
 	if (is_dying(p, t)) {
-		lease_ends(t);
+		lease_ends(t, ZUG_WHY_DIES);
 		t->flags |= TF_DYING;
 		s->may_die = 1;
 		dying_wakes(s, t);
@@ -362,7 +372,7 @@ void BPF_PROG(zug_enqueue, struct task_struct *p, u64 enq_flags)
 	if (!waker || t->flags & TF_TIMED || (slot < ZUG_MAX_SANDBOXES &&
 		       (leases[slot].flags & ZUG_LEASE_WAKE || (leases[slot].plan.kind && !plan_awake(slot, t->id, &t->peer) &&
 								 leases[slot].plan.kind != ZUG_PLAN_STEPS))))
-		lease_ends(t);
+		lease_ends(t, ZUG_WHY_WAKES);
 	if (!(t->flags & TF_RAN))
 		flags |= ZUG_EF_NEW;
 	emit(s, ZUG_EV_WAKE, flags, p, t, waker, 0);
@@ -704,7 +714,7 @@ static __always_inline void describe_block(struct zug_sandbox *s, struct task_st
 /* A task that does not have the turn is dead. */
 static __noinline void dies_aside(struct zug_sandbox *s, struct task_struct *p, struct task_state *t)
 {
-	lease_ends(t);
+	lease_ends(t, ZUG_WHY_DIES);
 	emit(s, ZUG_EV_EXIT, LOOSE(p)->signal->live.counter == 0 ? ZUG_EF_ROOT : 0, p, t, exit_status(p), 0);
 }
 
@@ -842,6 +852,7 @@ void BPF_PROG(zug_tick, struct task_struct *p)
 	if ((lone && ran < s->turn.lone_ns) || !tick_in_user(p))
 		return;
 	event_init(&t->ev, ZUG_EV_SPIN, p, t);
+	lease_noted(t, ZUG_WHY_OTHER);
 	t->ev.arg[0] = lone;
 	t->ev.ip = user_ip(p);
 	t->flags |= TF_STOP;

@@ -356,6 +356,34 @@ struct zug_plan {
 	} runs[ZUG_PLAN_RUNS];
 };
 
+/* Why a lease, with its plan, does not reach beyond a question. (User space counts them: enum ask_cause of lib/spent.h.) */
+enum zug_why {
+	ZUG_WHY_USED_UP = 0,	/* nothing but that its points are all passed */
+	ZUG_WHY_TIME,		/* a time-out or a timer is over, or may end early from here on */
+	ZUG_WHY_RING,		/* the ring of events is half full */
+	ZUG_WHY_WATCHED,	/* watched data, or what has called is not known */
+	ZUG_WHY_PLACE,		/* the place always stops: an access in two steps, an operation that may be misuse */
+	ZUG_WHY_OBJECT,		/* an object of the operation, or its lock's memory, cannot be read */
+	ZUG_WHY_HELD,		/* the lock is held, and there is no plan */
+	ZUG_WHY_LOCK,		/* a lock before which others stand has changed, or cannot be read */
+	ZUG_WHY_CALL,		/* a system call that user space has to see */
+	ZUG_WHY_FILE,		/* a file or path of a call that user space has no name for, or a caller that is not known */
+	ZUG_WHY_UNCLEAR,	/* it is not clear which tasks are enabled */
+	ZUG_WHY_PLAN,		/* the plan knows no further step */
+	ZUG_WHY_RACES,		/* it is not clear which operations depend on each other */
+	ZUG_WHY_NEXT,		/* the next task does something that user space has to see */
+	ZUG_WHY_BLOCKS,		/* the holder blocks, and the plan does not go on there */
+	ZUG_WHY_ENDS,		/* the same, of the end of a task */
+	ZUG_WHY_YIELDS,
+	ZUG_WHY_WAKES,		/* a task has woken up that the plan does not know, or by something outside */
+	ZUG_WHY_CREATES,	/* a process was created, or executes another program */
+	ZUG_WHY_SIGNAL,
+	ZUG_WHY_DIES,		/* a task that does not have the turn */
+	ZUG_WHY_TIMER,		/* a timer was set */
+	ZUG_WHY_OTHER,		/* an event that is no point in code and no call */
+	ZUG_WHY_NR
+};
+
 /*
  * A lease: the holder passes its next points, which are logged but do not stop it, also where other tasks could run. User space
  * writes it before a grant, while no task has the turn. The kernel side counts it down. It ends the lease, and stops the holder at
@@ -373,7 +401,9 @@ struct zug_lease {
 	__u32 flags;		/* ZUG_LEASE_* */
 	__u32 nr_locks;
 	__u32 passes;		/* with any grant: points that are left out which the holder may pass before it stops at one */
-	__u32 root;		/* CALLS: the first process of the test, whose end is looked at */
+	__u32 root;		/* CALLS: the first process of the test, */
+	__u32 why;		/* enum zug_why: what ended it first; user space begins with 0 */
+	__u32 root_ends;	/* the status with which that may end all the same */
 	__u32 pad;
 	__u64 root_mnt, root_dentry;	/* CALLS: paths from that folder can be looked up when the task has gone on, ... */
 	__u64 cwd_mnt, cwd_dentry;	/* ... and relative ones in that one */
@@ -551,7 +581,7 @@ enum zug_call_lease {
 	ZUG_CALL_PASSES,	/* its label follows from the event */
 	ZUG_CALL_READS,		/* the same, but what has no name may be a descriptor of signals, of which user space asks the process */
 	ZUG_CALL_OPENS,		/* passes if it creates nothing: flags come behind its path */
-	ZUG_CALL_ENDS,		/* passes if it is not the root command that ends, and with status 0 */
+	ZUG_CALL_ENDS,		/* passes if it is not the root command that ends, and with status 0; or that one with zug_lease.root_ends */
 	ZUG_CALL_MASKS,		/* passes while no signal is pending, which it could let the task handle */
 	ZUG_CALL_MOVES,		/* no point, but it changes what paths lead to: ZUG_EV_SYNC where paths were passed before it */
 };
@@ -844,7 +874,7 @@ _Static_assert(sizeof(struct zug_call) == 88 + 2 * ZUG_CALL_PATH + ZUG_CALL_STAC
 _Static_assert(sizeof(struct zug_path) == sizeof(struct zug_event), "zug_path");
 _Static_assert(sizeof(struct zug_peer) == 80, "zug_peer");
 _Static_assert(sizeof(struct zug_plan) == 21384, "zug_plan");
-_Static_assert(sizeof(struct zug_lease) == 25800, "zug_lease");
+_Static_assert(sizeof(struct zug_lease) == 25808, "zug_lease");
 _Static_assert(sizeof(struct zug_known_file) == 24, "zug_known_file");
 _Static_assert(sizeof(struct zug_installed) == 80, "zug_installed");
 _Static_assert(sizeof(struct zug_step_key) == 16, "zug_step_key");

@@ -455,6 +455,7 @@ int session_start(struct session *s, char *err, size_t errlen)
 		.max_flows = o->inputs.max_flows,
 		.ask_always = o->search.ask_always,
 		.check_candidates = debug && strstr(debug, "candidates"),
+		.show_questions = debug && strstr(debug, "questions"),
 		.rules = { .match = s->match, .expect_exit = o->failure.expect_exit,
 			   .uncaught = runtime ? runtime->uncaught : NULL },
 	};

@@ -649,6 +649,31 @@ static void end_text(const struct campaign_text *t, const struct campaign *c)
 		script_text(t, c);
 }
 
+/* Of decisions, which are fewer than questions: a call that zug looks at alone is none. */
+static void questions_text(FILE *out, const struct spent *s)
+{
+	uint64_t all = 0, done = 0;
+	int most;
+
+	for (int i = 0; i < ASK_NR; i++)
+		all += s->causes[i];
+	if (!all)
+		return;
+	fprintf(out, "  %lu decisions for which all tasks stood still, %.1f %% of the points:\n", (unsigned long)all,
+		s->points ? 100.0 * all / s->points : 0);
+	for (;;) {
+		most = -1;
+		for (int i = 0; i < ASK_NR; i++)
+			if (s->causes[i] && !(done & 1ull << i) && (most < 0 || s->causes[i] > s->causes[most]))
+				most = i;
+		if (most < 0)
+			return;
+		done |= 1ull << most;
+		fprintf(out, "  %8lu %5.1f %%  %s\n", (unsigned long)s->causes[most], 100.0 * s->causes[most] / all,
+			ask_cause_words(most));
+	}
+}
+
 void profile_text(FILE *out, const struct campaign *c)
 {
 	double nr, all;
@@ -672,6 +697,7 @@ void profile_text(FILE *out, const struct campaign *c)
 			fprintf(out, " %14s", "");
 		fprintf(out, "   %s\n", i < SPENT_NR ? spent_words(i) : "all else");
 	}
+	questions_text(out, s);
 	if (s->copied)
 		fprintf(out, "%lu of them began as copies of a process that stands before its first point\n",
 			(unsigned long)s->copied);

@@ -398,6 +398,7 @@ static struct json_object *json_aside(const struct result *c)
 static struct json_object *json_spent(const struct spent *s)
 {
 	struct json_object *o = json_object_new_object(), *parts = json_object_new_object();
+	struct json_object *causes = json_object_new_object();
 
 	json_object_object_add(o, "points", json_object_new_uint64(s->points));
 	json_object_object_add(o, "questions", json_object_new_uint64(s->asked));
@@ -406,6 +407,10 @@ static struct json_object *json_spent(const struct spent *s)
 		json_object_object_add(parts, spent_name(i), json_object_new_double(s->ns[i] / 1e6));
 	json_object_object_add(parts, "rest", json_object_new_double(spent_rest_ns(s) / 1e6));
 	json_object_object_add(o, "parts_ms", parts);
+	for (int i = 0; i < ASK_NR; i++)
+		if (s->causes[i])
+			json_object_object_add(causes, ask_cause_name(i), json_object_new_uint64(s->causes[i]));
+	json_object_object_add(o, "decisions_by_cause", causes);
 	return o;
 }
 

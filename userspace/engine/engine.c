@@ -684,6 +684,7 @@ static void reset(struct engine *e, const struct replay *r, struct trace_writer 
 	e->yielded = e->question = e->fired = e->forced = e->quiet = e->bug = false;
 	e->w->passes = LEFT_OUT_MOST;
 	e->w->ends_stop = e->hold && e->hold_op == ZUG_OP_END && !r;
+	e->w->ends_well = e->o.rules.expect_exit;
 	e->same = e->spun = e->stops = e->holds = 0;
 	e->ran_ns = e->idle_ns = e->forgiven_ns = e->went_on_ns = 0;
 	e->switches = 0;

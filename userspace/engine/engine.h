@@ -47,6 +47,7 @@ struct engine_options {
 	 * tasks, and one that differs breaks the execution.
 	 */
 	bool check_candidates;
+	bool show_questions;	/* on standard error */
 	struct outcome_rules rules;
 	const volatile sig_atomic_t *stop;	/* set: end the execution (Ctrl-C); may be NULL */
 	struct debugger *debugger;	/* of replays; NULL: none */

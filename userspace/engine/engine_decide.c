@@ -555,7 +555,11 @@ enum verdict decide(struct engine *e)
 		return refused(e, i);
 	if (!asked && e->cands[i].task != e->leased)
 		return lease_broken(e, "the search chose another task");
-	e->x->asked += asked;
+	if (asked && !e->w->told_again) {
+		struct search_point p = point_of(e);
+
+		lease_note_question(e, &p, e->cands[i].task);
+	}
 	if (is_last(e, i)) {
 		/* there is no stack of it any more */
 		if (!asked)
@@ -569,6 +573,7 @@ enum verdict decide_passed(struct engine *e, uint32_t task)
 {
 	const struct trace_step *want = engine_expected(e);
 	uint32_t ne = gather(e, task, false), at;
+	struct search_point p;
 	int i;
 
 	if (e->stale != WORLD_NO_TASK)
@@ -587,8 +592,11 @@ enum verdict decide_passed(struct engine *e, uint32_t task)
 		i = at;
 	if (is_last(e, i))
 		return end_before(e, task, ne, !e->r);
+	p = point_of(e);
 	/* a replay may stop anywhere, and its trace does not tell whether it did */
 	steps_record(e, task, ne, !e->r);
+	if (e->w->told_again)
+		lease_give(e, &p, task);
 	return GO_ON;
 }
 

@@ -82,6 +82,7 @@ struct engine {
 	uint64_t asked_ns;	/* since then */
 	uint32_t leased;	/* the question is about this task, which has gone on under its lease; or WORLD_NO_TASK */
 	bool leases;		/* there may be some in this execution */
+	enum ask_cause unleased;	/* why the task that has the turn has none; ASK_NR: it has one */
 	bool fired;		/* a timer: the tasks that it has woken are in the events that are there */
 	struct progress_check pc;
 	struct progress_loops loops;
@@ -191,6 +192,8 @@ void lease_begin(struct engine *e);
  * that the search promises.
  */
 void lease_give(struct engine *e, const struct search_point *p, uint32_t task);
+/* All tasks stand still for the decision that was made at that point, for that task: counts why. */
+void lease_note_question(struct engine *e, const struct search_point *p, uint32_t task);
 
 /* engine_ends.c. True when no task can run, and none ever will. */
 bool ends_all_wait_inside(const struct engine *e);

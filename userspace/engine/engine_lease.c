@@ -9,6 +9,7 @@
  * without, and a promise that is not kept shows. Here is what the engine itself has to see at a point,
  * or would do there: no lease reaches so far.
  */
+#include <stdio.h>
 #include "engine/engine_internal.h"
 #include "engine/expiry.h"
 
@@ -19,6 +20,7 @@ void lease_begin(struct engine *e)
 	bool looks = e->on_step && (!e->step_looks || e->step_looks(e->on_step_ctx));
 
 	e->leased = WORLD_NO_TASK;
+	e->unleased = ASK_FIRST;
 	e->leases = e->w->ops->lease && !e->o.ask_always && !looks && !e->on_state && !e->faults.mask && !e->callers &&
 		    !engine_debugger(e);
 }
@@ -179,29 +181,34 @@ static uint64_t note_expiring(struct engine *e, const struct search_point *p, ui
 	return clock > e->status.clock ? clock : 0;
 }
 
-void lease_give(struct engine *e, const struct search_point *p, uint32_t task)
+/* The lease that goes with the grant. ASK_NR, or why there is none. */
+static enum ask_cause give(struct engine *e, const struct search_point *p, uint32_t task)
 {
 	struct world_plan plan;
 	enum search_until until;
 	uint64_t nr, most, clock;
 
+	if (!e->leases)
+		return ASK_LOOKED;
 	/* what was promised where one task alone could be chosen says nothing of other points */
-	if (!e->leases || e->status.quiet || (e->forced && !e->r))
-		return;
+	if (e->status.quiet || (e->forced && !e->r))
+		return ASK_UNPROMISED;
 	/* nor of those behind a timer that has fired since */
 	if (e->w->tasks[task].label.flags & ZUG_L_TIMER)
-		return;
+		return ASK_TIMER;
 	/* a task that it wakes up may be the only one that can be chosen: one of the program's, or one that begins a thread */
 	if (!e->r && e->nr_runtime && (e->begins || world_of_runtime(e->w, task)))
-		return;
+		return ASK_WORLD;
 	/* progress is judged where all tasks stand */
 	most = e->pc.steps < PROGRESS_WINDOW ? PROGRESS_WINDOW - 1 - e->pc.steps : 0;
 	/* or a task is on trial */
-	if (may_hold(e) || e->on_trial || may_use_destroyed(e, &most))
-		return;
+	if (may_hold(e) || e->on_trial)
+		return ASK_HOLDS;
+	if (may_use_destroyed(e, &most))
+		return ASK_DESTROYED;
 	clock = note_expiring(e, p, task);
 	if (!clock)
-		return;
+		return ASK_TIMER;
 	if (!e->r)
 		most = at_most(most, steps_before_starving(e));
 	nr = at_most(search_promise(e->s, p, &until), most);
@@ -213,4 +220,40 @@ void lease_give(struct engine *e, const struct search_point *p, uint32_t task)
 		e->w->ops->lease(e->w, (uint32_t)nr, until, clock, e->r != NULL, &plan);
 	else if (nr)
 		e->w->ops->lease(e->w, (uint32_t)nr, until, clock, e->r != NULL, NULL);
+	else
+		return ASK_UNPROMISED;
+	return ASK_NR;
+}
+
+void lease_give(struct engine *e, const struct search_point *p, uint32_t task)
+{
+	e->unleased = give(e, p, task);
+	/* none of an earlier point */
+	if (e->unleased != ASK_NR && e->leases)
+		e->w->ops->lease(e->w, 0, SEARCH_UNTIL_CHANGE, 0, e->r != NULL, NULL);
+}
+
+/* ZUG_DEBUG=questions: for people who work on zugzwang itself. */
+static void show_question(const struct engine *e, const struct search_point *p, uint32_t task, enum ask_cause cause)
+{
+	uint32_t last = p->last == SEARCH_NO_TASK ? SEARCH_NO_TASK : search_cand_of(p, p->last);
+	struct search_stats stats;
+
+	search_get_stats(e->s, &stats);
+	fprintf(stderr, "question step %lu of %s, T%u", (unsigned long)e->x->steps, e->r ? "a replay" : stats.strategy, task);
+	if (last < p->nr)
+		fprintf(stderr, ", T%u stands before %s", p->last, zug_op_name(p->cand[last].label.op));
+	fprintf(stderr, ": %s\n", ask_cause_name(cause));
+}
+
+void lease_note_question(struct engine *e, const struct search_point *p, uint32_t task)
+{
+	enum ask_cause cause = e->unleased;
+
+	if (cause == ASK_NR)
+		cause = e->w->ops->lease_ended ? e->w->ops->lease_ended(e->w) : ASK_WORLD;
+	e->x->asked++;
+	e->x->spent.causes[cause]++;
+	if (e->o.show_questions)
+		show_question(e, p, task, cause);
 }

@@ -186,6 +186,8 @@ struct world_ops {
 	 */
 	void (*lease)(struct world *w, uint32_t nr, enum search_until until, uint64_t clock, bool known,
 		      const struct world_plan *plan);
+	/* Why the last lease does not reach beyond the question that is told now. NULL: the world does not know. */
+	enum ask_cause (*lease_ended)(struct world *w);
 	/* Where the time of this execution went, as far as the world knows: adds to *s. NULL: it does not. */
 	void (*spent)(struct world *w, struct spent *s);
 	/* Cheap: no system calls but for the clock's. */
@@ -281,6 +283,8 @@ struct world {
 	/* Points with ZUG_L_LEFT_OUT that the task may pass, once it has the turn, before it stops at one: the engine's. */
 	uint32_t passes;
 	bool ends_stop;			/* the engine's, too: no lease and no plan goes over a task's end */
+	uint8_t ends_well;		/* the engine's, too: the status with which the root command may end under a lease */
+	bool told_again;		/* what comes next was told before, of another execution: tasks go on when all of that is told */
 	bool *of_runtime;		/* the engine's: by task, whether a language's runtime has it for itself */
 	uint32_t of_runtime_room;
 	struct world_task *tasks;	/* by task number; state TASK_NONE when not in this execution */

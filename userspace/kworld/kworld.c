@@ -70,7 +70,7 @@ void kworld_begin(struct kworld *k, bool stop_always)
 	lane_watch_reset(&k->lane_watch);
 	timers_reset(&k->timers);
 	kworld_flows_reset(k);
-	k->prefix.used = k->prefix.feeding = false;
+	k->prefix.used = k->prefix.feeding = w->told_again = false;
 }
 
 static int kworld_start(struct world *w, bool stop_always, char *err, size_t errlen)
@@ -125,6 +125,7 @@ int kworld_grant(struct world *w, uint32_t task)
 	if (kworld_split_granted(k, task)) {
 		k->run.lease.nr = 0;
 		k->run.lease.planned = false;
+		k->run.lease.ended = ASK_PLACE;
 		return 0;
 	}
 	w->tasks[task].state = TASK_RUNNING;
@@ -519,6 +520,7 @@ static const struct world_ops kworld_ops = {
 	.next = kworld_next,
 	.grant = kworld_grant,
 	.lease = kworld_lease,
+	.lease_ended = kworld_lease_ended,
 	.spent = kworld_spent,
 	.status = kworld_status,
 	.in_flight = kworld_in_flight,

@@ -186,6 +186,7 @@ struct lease {
 	struct zug_call call;	/* of the next system call that was passed: its path */
 	struct world_plan plan;	/* the next grant's, if planned */
 	bool planned;
+	enum ask_cause ended;	/* why the kernel side has none; ASK_NR: it has one, and says what ends it */
 	struct found_object found[FOUND_OBJECTS];	/* of rules, that some task has come to */
 	uint32_t nr_found;
 	bool handed;		/* at the point that comes next the turn goes to the task `to` */
@@ -256,7 +257,6 @@ struct prefix {
 	pid_t pid;			/* the first process of the next execution, which stands still; 0: there is none yet */
 	bool used;			/* this execution was forked */
 	bool feeding;			/* it stands still until the whole list has taken effect */
-	uint32_t lease;			/* points that it may pass when it goes on */
 	/* Locks that the kernel side could not read when a task of the first process came to them: their pages were not there. */
 	uint64_t unread[UNREAD_LOCKS];
 	uint32_t nr_unread, nr_touched;	/* the first ones of them are there in this template */
@@ -357,7 +357,9 @@ int kworld_grant(struct world *w, uint32_t task);
 /* The turn, to a task by its kernel number, and the machine's. 0 or -errno. */
 int kworld_give_turn(struct kworld *k, uint32_t kid, int pid);
 
-/* kworld_lease.c. world_ops.lease */
+/* kworld_lease.c. world_ops.lease_ended */
+enum ask_cause kworld_lease_ended(struct world *w);
+/* world_ops.lease */
 void kworld_lease(struct world *w, uint32_t nr, enum search_until until, uint64_t clock, bool known,
 		  const struct world_plan *plan);
 /* Before a grant: the task gets the lease that was said, if it can have one. */

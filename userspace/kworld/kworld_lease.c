@@ -88,7 +88,7 @@ static bool call_is_plain(const struct kworld *k, const struct ktask *kt, const 
 	case ZUG_CALL_OPENS:
 		return d->path_arg < 4 && !(kt->call_args[d->path_arg] & (O_CREAT | O_TMPFILE));
 	case ZUG_CALL_ENDS:
-		return t->process != k->run.root && !(kt->call_args[0] & 0xff);
+		return (kt->call_args[0] & 0xff) == (t->process == k->run.root ? k->w.ends_well : 0);
 	default:
 		return false;
 	}
@@ -140,7 +140,7 @@ static bool tell_stand(struct kworld *k, struct lease *l, uint32_t n, struct zug
 		q->pass.kind = t->expires ? ZUG_PASS_NEVER : ZUG_PASS_ASLEEP;
 	if (t->state != TASK_PARKED)
 		return true;
-	if (kt->split.phase || kt->watched || k->run.injected == n || t->quits)
+	if (kt->split.phase || kt->watched || k->run.injected == n || (t->quits && t->status != k->w.ends_well))
 		q->pass.kind = ZUG_PASS_NEVER;
 	else if (s)
 		q->pass = probes_site_pass(k->o.probes, kt->site);
@@ -451,7 +451,7 @@ static bool give_plan(struct kworld *k, uint32_t task, struct zug_plan *p)
 /* The kernel side follows a plan where all that decides is in sight there. */
 static bool may_plan(struct kworld *k, uint32_t task)
 {
-	return k->run.lease.planned && !k->prefix.feeding && !probes_leaves_out(k->o.probes) && !k->o.leave_machine &&
+	return k->run.lease.planned && !probes_leaves_out(k->o.probes) && !k->o.leave_machine &&
 	       !kworld_has_interpreter(k, k->w.tasks[task].process);
 }
 
@@ -462,14 +462,15 @@ void kworld_lease_begin(struct kworld *k, uint32_t task)
 	bool plans = may_plan(k, task);
 	uint32_t nr = l->nr, at;
 
-	z->left = l->nr = 0;
+	/* a copy of a template has it when it goes on */
+	if (k->prefix.feeding)
+		return;
+	z->left = l->nr = z->why = 0;
+	l->ended = ASK_WORLD;
 	z->plan.kind = ZUG_PLAN_NONE;
 	l->planned = false;
 	z->passes = k->w.passes;
-	/* a copy of a template has it when it goes on */
-	if (k->prefix.feeding)
-		k->prefix.lease = nr;
-	if ((!nr && !plans) || k->prefix.feeding || k->waiters.nr > MOST_WAITERS || k->run.stepping || k->run.nr_lent ||
+	if ((!nr && !plans) || k->waiters.nr > MOST_WAITERS || k->run.stepping || k->run.nr_lent ||
 	    k->run.nr_held || k->flows.nr)
 		return;
 	/* whether a point is left out is read of the task that stands there, and what was promised says nothing of the next one then */
@@ -493,6 +494,7 @@ void kworld_lease_begin(struct kworld *k, uint32_t task)
 	if (!probes_leaves_out(k->o.probes))
 		z->flags |= k->w.ends_stop ? ZUG_LEASE_CALLS : ZUG_LEASE_CALLS | ZUG_LEASE_ENDS;
 	z->root = k->w.tasks[k->run.root].tgid;
+	z->root_ends = k->w.ends_well;
 	z->root_mnt = k->root.mnt;
 	z->root_dentry = k->root.dentry;
 	z->cwd_mnt = k->cwd.mnt;
@@ -507,6 +509,27 @@ void kworld_lease_begin(struct kworld *k, uint32_t task)
 		z->index[at] = i + 1;
 	}
 	z->left = plans ? l->plan.nr : nr;
+	l->ended = ASK_NR;
+}
+
+enum ask_cause kworld_lease_ended(struct world *w)
+{
+	static const enum ask_cause causes[ZUG_WHY_NR] = {
+		[ZUG_WHY_USED_UP] = ASK_USED_UP, [ZUG_WHY_TIME] = ASK_TIME, [ZUG_WHY_RING] = ASK_RING,
+		[ZUG_WHY_WATCHED] = ASK_WATCHED, [ZUG_WHY_PLACE] = ASK_PLACE, [ZUG_WHY_OBJECT] = ASK_OBJECT,
+		[ZUG_WHY_HELD] = ASK_HELD, [ZUG_WHY_LOCK] = ASK_LOCK, [ZUG_WHY_CALL] = ASK_CALL, [ZUG_WHY_FILE] = ASK_FILE,
+		[ZUG_WHY_UNCLEAR] = ASK_UNCLEAR, [ZUG_WHY_PLAN] = ASK_PLAN, [ZUG_WHY_RACES] = ASK_RACES,
+		[ZUG_WHY_NEXT] = ASK_NEXT, [ZUG_WHY_BLOCKS] = ASK_BLOCKS, [ZUG_WHY_ENDS] = ASK_ENDS,
+		[ZUG_WHY_YIELDS] = ASK_YIELDS, [ZUG_WHY_WAKES] = ASK_WAKES, [ZUG_WHY_CREATES] = ASK_CREATES,
+		[ZUG_WHY_SIGNAL] = ASK_SIGNAL, [ZUG_WHY_DIES] = ASK_DIES, [ZUG_WHY_TIMER] = ASK_SETS_TIMER,
+		[ZUG_WHY_OTHER] = ASK_OTHER,
+	};
+	struct kworld *k = (struct kworld *)w;
+	uint32_t why = kernel_lease(k->o.kernel, sandbox_slot(k->o.sandbox))->why;
+
+	if (k->run.lease.ended != ASK_NR)
+		return k->run.lease.ended;
+	return why < ZUG_WHY_NR ? causes[why] : ASK_WORLD;
 }
 
 void kworld_lease_lock(struct kworld *k, const struct zug_event *e)

@@ -201,23 +201,9 @@ bool kworld_take_copy(struct kworld *k)
 		return false;
 	k->run.root_pid = p->pid;
 	p->pid = 0;
-	p->used = p->feeding = true;
-	p->next = p->lease = 0;
+	p->used = p->feeding = k->w.told_again = true;
+	p->next = 0;
 	return true;
-}
-
-/* What is left of it behind a point, or where the task stops: as the kernel side counts (lease_passed(), give_up()). */
-static void take_of_lease(struct kworld *k, const struct zug_event *e)
-{
-	struct zug_pass pass = { .kind = ZUG_PASS_NEVER };
-	struct prefix *p = &k->prefix;
-
-	if (p->lease && e->kind == ZUG_EV_POINT && !(e->flags & ZUG_EF_ASK))
-		pass = probes_site_pass(k->o.probes, e->site);
-	if (pass.kind == ZUG_PASS_NEVER || p->lease < pass.steps)
-		p->lease = 0;
-	else
-		p->lease -= pass.steps;
 }
 
 int kworld_prefix_next(struct kworld *k)
@@ -228,8 +214,7 @@ int kworld_prefix_next(struct kworld *k)
 	if (!p->feeding || k->run.asked)
 		return 0;
 	if (p->next == p->nr) {
-		p->feeding = false;
-		k->run.lease.nr = p->lease;
+		p->feeding = k->w.told_again = false;
 		kworld_lease_begin(k, k->run.root);
 		if (!sandbox_template_go(k->o.sandbox, k->run.root_pid, &k->run.turn))
 			return 0;
@@ -237,8 +222,6 @@ int kworld_prefix_next(struct kworld *k)
 		return -EIO;
 	}
 	e = p->list[p->next++];
-	if (e.flags & (ZUG_EF_ASK | ZUG_EF_LONE))
-		take_of_lease(k, &e);
 	/* its breakpoint is out of the template already */
 	if (e.kind == ZUG_EV_HOT)
 		return 1;

@@ -189,6 +189,17 @@ if begin "priorities of operations, and the order at one object, need few questi
 	end
 fi
 
+if begin "--profile says why zug was asked; copies do not ask at their start, nor any execution at a good end"; then
+	# the first executions are no copies, and learn what calls the system calls
+	zug 60 run --profile --strategy random --seed 3 --no-races --executions 40 -- "$programs/lost-increment-fixed"
+	want_status 0
+	want_out '^  [0-9]+ decisions for which all tasks stood still, [0-9.]+ % of the points:$'
+	asked=$(awk '/ the search begins there$/ { b = $1 } / zug has to see before it is made$/ { c = $1 } END { print b + 0, c + 0 }' "$dir/out")
+	[ "${asked% *}" -gt 0 ] && [ "${asked% *}" -lt 20 ] && [ "${asked#* }" -lt 20 ] ||
+		note "40 executions asked at their beginnings and ends: $asked"
+	end
+fi
+
 if begin "a replay stops where another task goes on, and ends as it did"; then
 	zug 60 run -q --strategy random --seed 2 --executions 50 -o traces -- "$programs/lost-increment"
 	want_status 1
