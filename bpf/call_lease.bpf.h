@@ -308,6 +308,11 @@ static __noinline int call_leased(struct zug_sandbox *s, struct task_struct *p, 
 		lease_note(l, ZUG_WHY_RACES);
 		return PLAN_STOPS;
 	}
+	/* kworld_caller() */
+	if (l->plan.kind == ZUG_PLAN_ORDER && d->op) {
+		at.op = d->op;
+		at.place = caller ? caller : e->ip - 2;
+	}
 	says = lease_says(s, p, t, l, 1, &at, true);
 	if (says == PLAN_STOPS)
 		return says;

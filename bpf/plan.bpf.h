@@ -613,6 +613,73 @@ static __noinline int count_again(struct zug_lease *l, __u32 lock)
 	return 0;
 }
 
+/* The operation of that peer is, or may be, that step of the order: 1, 0; -1: that is not clear. */
+static __always_inline int is_ordered(const struct zug_plan *plan, __u32 i, const struct zug_ordered *o)
+{
+	const struct zug_peer *q = &plan->peers[i & (ZUG_PLAN_PEERS - 1)];
+
+	if (o->op == plan->begins || q->op == plan->begins)
+		return o->op == q->op && o->peer == i;
+	if (!q->place)
+		return o->place ? 0 : -1;
+	if (o->op != q->op)
+		return 0;
+	return !o->place ? -1 : o->place == q->place;
+}
+
+/*
+ * The peer that makes the next step by the order: SEARCH_BY_ORDER of search/search.h. -1: that is not clear. Where it is not
+ * which steps are done by it, the holder makes those that it owes all the same.
+ */
+static __noinline int ordered(struct zug_plan *plan, int self)
+{
+	/* in memory, for the verifier would follow each of their values around the loops */
+	volatile __u32 *at = &plan->at, *owed = &plan->owed;
+	volatile int *next = (volatile int *)&plan->chosen;
+	__u32 i, from = *at, k;
+	int is;
+
+	if (self < 0 || from >= plan->nr_order || from >= ZUG_PLAN_ORDERED)
+		return -1;
+	if (plan->unsure && (!*owed || !self))
+		return -1;
+	if (*owed && self) {
+		--*owed;
+		*next = plan->holder & (ZUG_PLAN_PEERS - 1);
+	} else {
+		*owed = 0;
+		*next = plan->order[from].peer & (ZUG_PLAN_PEERS - 1);
+		if (*next == (int)plan->holder && !self)
+			return -1;
+	}
+	if (plan->unsure)
+		return *next;
+	bpf_for(i, 0, ZUG_PLAN_ORDERED) {
+		k = from + i;
+		if (k >= plan->nr_order || k >= ZUG_PLAN_ORDERED || plan->order[k].peer != plan->order[from].peer)
+			break;
+		is = is_ordered(plan, *next, &plan->order[k]);
+		if (is < 0) {
+			plan->unsure = 1;
+			return *next;
+		}
+		if (!is)
+			continue;
+		*at = k + 1;
+		break;
+	}
+	if (*owed)
+		return *next;
+	from = *at;
+	bpf_for(i, 0, ZUG_PLAN_ORDERED) {
+		k = from + i;
+		if (k >= plan->nr_order || k >= ZUG_PLAN_ORDERED || plan->order[k].peer != (__u32)*next)
+			break;
+		++*owed;
+	}
+	return *next;
+}
+
 /* Which tasks are enabled, as it was counted or is now. self: whether the holder is. -1: that is not clear. */
 static __noinline int count_on(struct zug_lease *l, int self)
 {
@@ -656,6 +723,8 @@ __noinline int plan_step(__u32 slot, int self)
 
 	if (plan->kind == ZUG_PLAN_STEPS)
 		return plan_known(plan);
+	if (plan->kind == ZUG_PLAN_ORDER)
+		return ordered(plan, self);
 	if (count_on(l, self) || !plan->nr_on) {
 		lease_note(l, ZUG_WHY_UNCLEAR);
 		return -1;
@@ -754,6 +823,8 @@ static __always_inline void plan_counts(struct zug_lease *l, __u32 steps)
 	else if (l->plan.kind == ZUG_PLAN_PENDING)
 		l->plan.peers[l->plan.holder & (ZUG_PLAN_PEERS - 1)].weight = 0;
 	else if (l->plan.kind == ZUG_PLAN_STEPS && (steps != 1 || plan_known(&l->plan) != (int)l->plan.holder))
+		lease_counted(l);
+	else if (l->plan.kind == ZUG_PLAN_ORDER && (steps != 1 || ordered(&l->plan, 1) != (int)l->plan.holder))
 		lease_counted(l);
 }
 
@@ -864,6 +935,11 @@ __noinline int plan_goes(__u32 slot, const struct stand *at, int may)
 		return PLAN_STOPS;
 	}
 	from->access = at->access;
+	/* a second step has another label */
+	if (plan->kind == ZUG_PLAN_ORDER && at->pass.steps > 1)
+		plan->unsure = 1;
+	from->place = at->op ? at->place : 0;
+	from->op = at->op;
 	if (plan->nr_constraints && (!(at->access.how & ZUG_ACCESS_KNOWN) || !mark(plan, &from->access, at->place, at->op))) {
 		lease_note(l, ZUG_WHY_RACES);
 		return PLAN_STOPS;
@@ -1026,6 +1102,7 @@ __noinline int plan_leaves(__u32 slot)
 	from->pass.kind = ZUG_PASS_ASLEEP;
 	stand_before(plan, plan->holder, 0);
 	sleeps_with(&from->access, t);
+	from->place = from->op = 0;
 	plan->next = next + 1;
 	l->left--;
 	return 1;

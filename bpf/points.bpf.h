@@ -111,6 +111,12 @@ static __always_inline void fill_access(struct zug_access *a, const struct task_
 	}
 }
 
+/* As kworld_label_point() says where the task stands. */
+static __always_inline __u64 place_of(const struct task_state *t, const struct zug_site *site)
+{
+	return site->flags & ZUG_SITE_CALL && t->ev.ret ? t->ev.ret - 1 : t->ev.ip;
+}
+
 /* The holder passes the place under its lease, or hands the turn on: enum plan_says. */
 static __noinline int leased(struct zug_sandbox *s, struct task_state *t, const struct zug_site *site)
 {
@@ -141,8 +147,7 @@ static __noinline int leased(struct zug_sandbox *s, struct task_state *t, const 
 	at.lock = t->last_lock;
 	fill_access(&at.access, p, t, site);
 	at.op = site->op;
-	/* kworld_label_point() */
-	at.place = site->flags & ZUG_SITE_CALL && t->ev.ret ? t->ev.ret - 1 : t->ev.ip;
+	at.place = place_of(t, site);
 	return lease_says(s, p, t, l, site->pass.steps, &at, may);
 }
 
@@ -154,13 +159,15 @@ static __always_inline void lease_passed(const struct task_state *t, const struc
 	if (t->slot >= ZUG_MAX_SANDBOXES)
 		return;
 	l = &leases[t->slot];
-	if (!site || site->pass.kind == ZUG_PASS_NEVER || l->left < site->pass.steps) {
+	if (!site || (site->pass.kind == ZUG_PASS_NEVER && site->pass.plain != ZUG_PASS_ALONE) || l->left < site->pass.steps) {
 		if (l->left)
 			lease_note(l, !site ? ZUG_WHY_OTHER : site->pass.kind == ZUG_PASS_NEVER ? ZUG_WHY_PLACE : ZUG_WHY_USED_UP);
 		l->left = 0;
 		return;
 	}
 	l->left -= site->pass.steps;
+	l->plan.peers[l->plan.holder & (ZUG_PLAN_PEERS - 1)].place = place_of(t, site);
+	l->plan.peers[l->plan.holder & (ZUG_PLAN_PEERS - 1)].op = site->op;
 	plan_counts(l, site->pass.steps);
 }
 

@@ -219,6 +219,7 @@ struct zug_pass {
 #define ZUG_PASS_KIND_MUSL	1	/* plain: of a mutex, whose kind is there */
 #define ZUG_PASS_KIND_GLIBC	5
 #define ZUG_PASS_UNCLEAR	7	/* plain: whether it blocks cannot be told */
+#define ZUG_PASS_ALONE		1	/* plain, of NEVER: it does not end the lease of a task that is alone */
 
 /*
  * Behind the lease of one task: who has the turn next, without a question. At each step the kernel side finds out who is to make
@@ -228,6 +229,7 @@ struct zug_pass {
 #define ZUG_PLAN_PEERS		256	/* a power of two */
 #define ZUG_PLAN_RUNS		32
 #define ZUG_PLAN_CHANGES	4
+#define ZUG_PLAN_ORDERED	64	/* a power of two */
 enum zug_plan_kind {
 	ZUG_PLAN_NONE = 0,
 	ZUG_PLAN_STEPS,		/* runs say who makes the next steps */
@@ -237,6 +239,7 @@ enum zug_plan_kind {
 	ZUG_PLAN_CHOICES,	/* runs say who, and behind them base */
 	ZUG_PLAN_PENDING,
 	ZUG_PLAN_SELECTION,
+	ZUG_PLAN_ORDER,
 };
 
 /*
@@ -315,6 +318,15 @@ struct zug_peer {
 	__u16 held;		/* SELECTION */
 	__u16 behind;
 	__u32 process;		/* the search's number of it */
+	__u64 place;		/* ORDER: of the code before whose operation it stands; 0: it stands elsewhere */
+	__u32 op;		/* and that; without a place enum zug_op's BEGIN (zug_plan.begins), or 0: not known */
+	__u32 pad;
+};
+/* ORDER: a step. place 0: where it is cannot be told, unless op is BEGIN. */
+struct zug_ordered {
+	__u64 place;
+	__u32 op;
+	__u32 peer;
 };
 struct zug_plan {
 	__u32 kind;		/* enum zug_plan_kind */
@@ -349,6 +361,10 @@ struct zug_plan {
 	__u32 intended;		/* SELECTION: 1 + the peer; 0: none */
 	__u16 born_of, born_at;	/* the kernel side's own: 1 + the peer whose child came last, and the peer behind that one */
 	__u64 sp;		/* of the holder, while it stops at a system call */
+	__u32 nr_order, owed;	/* ORDER: as enum search_rule.by says it; at: the first step that is open */
+	__u32 begins;		/* ORDER: the number of the operation BEGIN */
+	__u32 unsure;		/* the kernel side's own: which steps are done is not clear, but so many are still owed */
+	struct zug_ordered order[ZUG_PLAN_ORDERED];
 	__u16 first[ZUG_LEASE_LOCKS];	/* the kernel side's own, while counted: 1 + a peer that stands before that lock; 0: none does */
 	struct zug_peer peers[ZUG_PLAN_PEERS];
 	struct {
@@ -562,6 +578,7 @@ struct zug_syscall {
 	__u8 lease;	/* enum zug_call_lease */
 	__u8 object;	/* enum zug_call_object */
 	__u8 writes;	/* its label says so */
+	__u16 op;	/* enum zug_op of its label; 0: more than its number says that */
 };
 
 /* What the label of a system call says that it acts on. */
@@ -872,13 +889,13 @@ _Static_assert(sizeof(struct zug_event) == 192, "zug_event");
 _Static_assert(sizeof(struct zug_sandbox) == 408, "zug_sandbox");
 _Static_assert(sizeof(struct zug_call) == 88 + 2 * ZUG_CALL_PATH + ZUG_CALL_STACK, "zug_call");
 _Static_assert(sizeof(struct zug_path) == sizeof(struct zug_event), "zug_path");
-_Static_assert(sizeof(struct zug_peer) == 80, "zug_peer");
-_Static_assert(sizeof(struct zug_plan) == 21384, "zug_plan");
-_Static_assert(sizeof(struct zug_lease) == 25808, "zug_lease");
+_Static_assert(sizeof(struct zug_peer) == 96, "zug_peer");
+_Static_assert(sizeof(struct zug_plan) == 26520, "zug_plan");
+_Static_assert(sizeof(struct zug_lease) == 30944, "zug_lease");
 _Static_assert(sizeof(struct zug_known_file) == 24, "zug_known_file");
 _Static_assert(sizeof(struct zug_installed) == 80, "zug_installed");
 _Static_assert(sizeof(struct zug_step_key) == 16, "zug_step_key");
-_Static_assert(sizeof(struct zug_syscall) == 18, "zug_syscall");
+_Static_assert(sizeof(struct zug_syscall) == 20, "zug_syscall");
 _Static_assert(sizeof(struct zug_insn) == 24, "zug_insn");
 _Static_assert(sizeof(struct zug_site) == 76, "zug_site");
 _Static_assert(sizeof(struct zug_site_key) == 16, "zug_site_key");

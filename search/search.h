@@ -160,6 +160,7 @@ uint64_t search_promise(const struct search *s, const struct search_point *point
  * search_weight() is 0 for a task that has none, or is not there yet.
  */
 #define SEARCH_CHANGES	4
+#define SEARCH_ORDER	64
 #define SEARCH_RANK_ZERO	(1ull << 63)	/* ranks below it are of tasks that have yielded */
 /* An operation at a place in the code, on an object. */
 struct search_operation {
@@ -191,6 +192,13 @@ struct search_rule {
 		 * come with one are held up to the next operation on the object, or until no task is left. Until a task is new.
 		 */
 		SEARCH_BY_SELECTION,
+		/*
+		 * The last task goes on for as many steps as are owed, while it can; else the task of the first step of the order that is
+		 * open, which has to be enabled. If the step that is made is the open one, or one behind it of the same task, that one
+		 * and those before are done. A task of which no steps are owed owes the open ones from there on that are its own. Until
+		 * all are done.
+		 */
+		SEARCH_BY_ORDER,
 	} by;
 	uint64_t state;		/* but by steps and choices: of the generator */
 	uint32_t step;		/* DRAWS: what the weight of a task loses with each step that it makes, drawn or not; SELECTION: on the object */
@@ -205,6 +213,12 @@ struct search_rule {
 	uint64_t lowest;
 	uint32_t nr_constraints;	/* PENDING */
 	struct search_constraint constraints[SEARCH_CONSTRAINTS];
+	uint64_t owed;		/* ORDER */
+	uint32_t nr_order;
+	struct search_ordered {
+		uint32_t task, op;
+		uint64_t site;	/* 0: it has none, and the task tells it */
+	} order[SEARCH_ORDER];
 	uint64_t object;	/* SELECTION */
 	uint32_t intended;	/* SELECTION: SEARCH_NO_TASK: to be drawn */
 	/*

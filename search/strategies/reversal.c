@@ -79,9 +79,19 @@ struct life {
 	bool live, enabled;
 };
 
+/* What a key stands for. */
+struct operation {
+	uint64_t site;
+	uint32_t op;
+};
+
 struct reversal {
 	struct search_env *env;
 	struct seen seen;
+	struct id_map by_key;	/* of operations: the part of the key that aims have */
+	struct operation *operations;
+	uint32_t nr_operations, room_operations;
+	bool ambiguous;		/* two have the same: nothing is told of them */
 	struct user *users;	/* by object, in order of first use */
 	uint32_t nr_users, room_users;
 	struct id_map by_object;	/* of users */
@@ -119,6 +129,8 @@ static void reversal_fini(void *state)
 		free(r->aims[i].order);
 	free(r->taken.order);
 	seen_fini(&r->seen);
+	free(r->operations);
+	id_map_free(&r->by_key);
 	free(r->users);
 	id_map_free(&r->by_object);
 	id_map_free(&r->last);
@@ -211,6 +223,27 @@ static int learn_user(struct reversal *r, uint64_t object, uint32_t task)
 	return 0;
 }
 
+/* For reversal_rule(), which says nothing where a key is not known. */
+static int learn_operation(struct reversal *r, const struct search_cand *c, uint32_t key)
+{
+	uint64_t site = c->label.site;
+	uint32_t *i;
+	bool added;
+
+	if (r->nr_operations == MAX_OBJECTS)
+		return 0;
+	if (!ARRAY_RESERVE(r->operations, r->room_operations, r->nr_operations + 1))
+		return -ENOMEM;
+	i = id_map_add(&r->by_key, key + 1ull, r->nr_operations, &added);
+	if (!i)
+		return -ENOMEM;
+	if (added)
+		r->operations[r->nr_operations++] = (struct operation){ .site = site, .op = c->label.op };
+	else if (r->operations[*i].site != site || r->operations[*i].op != c->label.op)
+		r->ambiguous = true;
+	return 0;
+}
+
 static int settle(struct reversal *r);
 
 static int reversal_observe(void *state, const struct search_point *p, uint32_t i)
@@ -246,6 +279,8 @@ static int reversal_observe(void *state, const struct search_point *p, uint32_t 
 		.preempts = p->last != c->task && p->last < r->nr_lives && r->lives[p->last].enabled && !p->yielded,
 	};
 	s->key = key_of(c);
+	if (learn_operation(r, c, (uint32_t)s->key))
+		return -ENOMEM;
 	for (int o = 0; o < 2 && s->access.object[o]; o++)
 		if (learn_user(r, s->access.object[o], c->task))
 			return -ENOMEM;
@@ -679,12 +714,40 @@ static uint64_t reversal_promise(const void *state, const struct search_point *p
 	return r->behind ? UINT64_MAX : r->owed;
 }
 
-/* Without an aim, and behind one. */
+/* The next steps of the aim, in whole runs of a task. */
+static void tell_order(const struct reversal *r, struct search_rule *rule)
+{
+	uint32_t nr = 0;
+
+	for (uint32_t k = r->at; k < r->now->nr; k++) {
+		const struct aim_step *s = &r->now->order[k];
+		const uint32_t *i = id_map_find(&r->by_key, s->key + 1ull);
+
+		if (nr && s->task != rule->order[nr - 1].task)
+			rule->nr_order = nr;
+		if (!i || nr == SEARCH_ORDER)
+			return;
+		rule->order[nr++] = (struct search_ordered){
+			.task = s->task, .op = r->operations[*i].op, .site = r->operations[*i].site,
+		};
+	}
+	rule->nr_order = nr;
+}
+
+/* Along an aim, without one, and behind one. */
 static void reversal_rule(const void *state, struct search_rule *rule)
 {
 	const struct reversal *r = state;
 
-	if (r->base || r->now || (r->owed && !r->behind))
+	if (r->base)
+		return;
+	if (r->now && !r->ambiguous)
+		tell_order(r, rule);
+	if (rule->nr_order) {
+		rule->by = SEARCH_BY_ORDER;
+		rule->owed = r->owed;
+	}
+	if (r->now || (r->owed && !r->behind))
 		return;
 	rule->by = SEARCH_BY_PENDING;
 	rule->base = r->behind;

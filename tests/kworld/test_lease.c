@@ -371,6 +371,40 @@ static void test_plan_accesses(void)
 	side_end(k);
 }
 
+/* The steps that a rule wants made: those of tasks that there are, in whole runs. */
+static void test_plan_order(void)
+{
+	struct world_plan order = {
+		.nr = 9,
+		.rule = { .by = SEARCH_BY_ORDER, .owed = 2, .nr_order = 4,
+			  .order = { { 1, ZUG_OP_BEGIN, 0 }, { 0, ZUG_OP_RESUME, 0 }, { 0, ZUG_OP_LOCK, 0x123 }, { 99, ZUG_OP_LOCK, 0x123 } } }
+	};
+	const struct zug_plan *p = &side.lease.plan;
+	struct kworld *k = side_begin();
+
+	k->w.tasks[1].label = (struct zug_label){ .op = ZUG_OP_BEGIN };
+	k->w.ops->lease(&k->w, 0, SEARCH_UNTIL_CHANGE, UINT64_MAX, false, &order);
+	k->w.ops->grant(&k->w, 0);
+	tap_ok(p->kind == ZUG_PLAN_ORDER && p->owed == 2 && p->begins == ZUG_OP_BEGIN && p->nr_order == 3 && p->order[0].peer == 1 &&
+		       p->order[0].op == ZUG_OP_BEGIN && p->order[1].peer == 0 && p->order[2].peer == 0,
+	       "an order, up to a step of a task that there is not");
+	tap_ok(!p->order[1].place && !p->order[2].place, "  where waits go on, and code that is not mapped, cannot be told");
+	tap_ok(p->peers[1].op == ZUG_OP_BEGIN && !p->peers[1].place, "  a task that begins");
+	side_put(ZUG_EV_YIELD, 1, ZUG_EF_ASK);
+	tap_ok(side_next_is(k, WORLD_POINT, 0, true), "it stops");
+	order.rule.order[2].task = 99;
+	k->w.ops->lease(&k->w, 0, SEARCH_UNTIL_CHANGE, UINT64_MAX, false, &order);
+	k->w.ops->grant(&k->w, 0);
+	tap_ok(p->kind == ZUG_PLAN_ORDER && p->nr_order == 2, "  in whole runs");
+	side_put(ZUG_EV_YIELD, 1, ZUG_EF_ASK);
+	tap_ok(side_next_is(k, WORLD_POINT, 0, true), "it stops again");
+	order.rule.order[0].task = 99;
+	k->w.ops->lease(&k->w, 0, SEARCH_UNTIL_CHANGE, UINT64_MAX, false, &order);
+	k->w.ops->grant(&k->w, 0);
+	tap_ok(!p->kind, "  none of which nothing is known");
+	side_end(k);
+}
+
 /* A system call of T0, which has gone on; path is what it is about (NULL: the descriptor is). */
 static struct zug_event *leased_call(int nr, const char *path)
 {
@@ -555,6 +589,7 @@ int main(void)
 	test_plan();
 	test_plan_rules();
 	test_plan_accesses();
+	test_plan_order();
 	test_leased_calls();
 	test_relative_paths();
 	test_calls_of_plan();

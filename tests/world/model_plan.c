@@ -395,6 +395,41 @@ static uint32_t selected_step(struct model_world *m, uint32_t t, const bool *on,
 	return plan->weights[i].task;
 }
 
+static bool is_ordered(const struct zug_label *l, uint32_t task, const struct search_ordered *o)
+{
+	return l->site == o->site && l->op == o->op && (l->site || task == o->task);
+}
+
+/* Who makes the next step of the order. */
+static uint32_t ordered_step(struct model_world *m, uint32_t t, const bool *on)
+{
+	struct search_rule *r = &m->s->plan.rule;
+	uint32_t *at = &m->s->run, next;
+	struct zug_label l;
+
+	if (*at == r->nr_order)
+		return WORLD_NO_TASK;
+	if (r->owed && on[t]) {
+		r->owed--;
+		next = t;
+	} else {
+		r->owed = 0;
+		next = r->order[*at].task;
+		if (next >= MW_TASKS || !on[next])
+			return WORLD_NO_TASK;
+	}
+	l = label_next(m, t, next);
+	for (uint32_t k = *at; k < r->nr_order && r->order[k].task == r->order[*at].task; k++)
+		if (is_ordered(&l, next, &r->order[k])) {
+			*at = k + 1;
+			break;
+		}
+	for (uint32_t k = *at; !r->owed && k < r->nr_order && r->order[k].task == next; k++)
+		if (k + 1 == r->nr_order || r->order[k + 1].task != next)
+			r->owed = k + 1 - *at;
+	return next;
+}
+
 /* It goes on behind its wait, and looks only then whether it has to wait again. */
 static bool is_woken(const struct model_world *m, uint32_t t)
 {
@@ -416,6 +451,8 @@ uint32_t mw_planned_step(struct model_world *m, uint32_t t)
 		nr += on[i];
 		only = on[i] ? i : only;
 	}
+	if (s->plan.rule.by == SEARCH_BY_ORDER)
+		return ordered_step(m, t, on);
 	if (s->plan.rule.by == SEARCH_BY_DRAWS)
 		return drawn_step(s, on);
 	if (s->plan.rule.by == SEARCH_BY_PENDING)

@@ -737,7 +737,8 @@ static bool stands(struct model_world *m, uint32_t t)
 	uint32_t to = plans && !lone ? mw_follow_plan(m, t) : t;
 	bool leased = !lone && (plans ? to != WORLD_NO_TASK : mw_is_leased(m, t));
 
-	if (lone && plans && m->s->plan.rule.by == SEARCH_BY_STEPS && mw_planned_step(m, t) != t)
+	if (lone && plans && (m->s->plan.rule.by == SEARCH_BY_STEPS || m->s->plan.rule.by == SEARCH_BY_ORDER) &&
+	    mw_planned_step(m, t) != t)
 		m->s->lease = 0;
 	if (lone && plans)
 		mw_plan_counts(m->s, t);

@@ -123,6 +123,7 @@ static void fill_syscalls(struct zug_syscall *list)
 		s->path_arg = d->path_arg;
 		s->path2_arg = d->path2_arg;
 		s->lease = d->lease;
+		s->op = syscall_tells(d->op) ? d->op : 0;
 		s->object = object_of(d);
 		s->writes = !!((d->flags | zug_op_flags(d->op)) & ZUG_L_WRITE);
 	}

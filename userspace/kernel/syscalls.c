@@ -170,6 +170,22 @@ const struct syscall_desc *syscall_desc(int nr)
 	return by_number[nr];
 }
 
+bool syscall_tells(unsigned int op)
+{
+	static uint8_t tells[ZUG_OP_NR];	/* 1: yes, 2: no */
+
+	/* a futex call says by its command what it does, and some of the others end otherwise, too */
+	if (op == ZUG_OP_NONE || op == ZUG_OP_SYSCALL || op == ZUG_OP_FUTEX_WAIT || op == ZUG_OP_FUTEX_WAKE || op == ZUG_OP_END ||
+	    op == ZUG_OP_YIELD || op == ZUG_OP_SLEEP || op >= ZUG_OP_NR)
+		return false;
+	for (unsigned int i = 0; !tells[op] && i < syscall_table_nr; i++)
+		if (syscall_table[i].op == op)
+			tells[op] = 1;
+	if (!tells[op])
+		tells[op] = 2;
+	return tells[op] == 1;
+}
+
 int syscall_number(const char *name)
 {
 	for (unsigned int i = 0; i < syscall_table_nr; i++)

@@ -3,6 +3,7 @@
 #ifndef ZUG_SYSCALLS_H
 #define ZUG_SYSCALLS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include "bpf/zug_abi.h"
 
@@ -32,6 +33,8 @@ struct syscall_desc {
 /* By number; NULL: unknown. */
 const struct syscall_desc *syscall_desc(int nr);
 int syscall_number(const char *name);	/* -1: unknown */
+/* The number alone says that a call has that operation in its label: syscall_desc.op. */
+bool syscall_tells(unsigned int op);
 const char *syscall_name(int nr);	/* "syscall 999" for unknown ones; static storage */
 extern const struct syscall_desc syscall_table[];
 extern const unsigned int syscall_table_nr;

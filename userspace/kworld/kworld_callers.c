@@ -88,6 +88,16 @@ static void tell_step(struct kworld *k, uint64_t site, struct caller_step *s)
 		.bp_at = s->step.bp_kept ? s->step.bp_at : 0 });
 }
 
+void kworld_callers_begin(struct kworld *k)
+{
+	struct caller_steps *c = &k->callers;
+	uint32_t round = kernel_probes_round(k->o.kernel);
+
+	for (size_t i = 0; c->round != round && i < c->index.nr; i++)
+		tell_step(k, c->steps[i].site, &c->steps[i]);
+	c->round = round;
+}
+
 /* NULL: out of memory. */
 static const struct caller_step *step_of(struct kworld *k, uint64_t site)
 {
@@ -101,7 +111,7 @@ static const struct caller_step *step_of(struct kworld *k, uint64_t site)
 	if (!i)
 		return NULL;
 	if (added) {
-		c->steps[*i] = (struct caller_step){ 0 };
+		c->steps[*i] = (struct caller_step){ .site = site };
 		read_step(k, site, &c->steps[*i]);
 	}
 	tell_step(k, site, &c->steps[*i]);

@@ -28,6 +28,7 @@ struct split {
 struct caller_step {
 	enum { CALLER_UNKNOWN, CALLER_HERE, CALLER_ABOVE } kind;
 	struct symfile_step step;	/* ABOVE */
+	uint64_t site;
 	bool told;
 	uint32_t round;		/* told: of probes (kernel_probes_round()) when the kernel side was told */
 };
@@ -35,6 +36,7 @@ struct caller_steps {
 	struct id_map index;	/* by site */
 	struct caller_step *steps;
 	size_t room;
+	uint32_t round;		/* of probes, in which all of them were told */
 	struct id_map judged;	/* enum probes_verdict, by site */
 	struct id_map undecided;	/* how often it was asked for this method of the language's data, in this execution */
 };
@@ -416,6 +418,8 @@ bool kworld_is_go(struct kworld *k, uint32_t process);
 bool kworld_is_interpreters(struct kworld *k, const struct world_task *t, uint64_t addr);
 bool kworld_has_interpreter(struct kworld *k, uint32_t process);	/* there may be any in the process */
 void kworld_callers_free(struct caller_steps *c);
+/* An execution begins: the kernel side knows all ways up the stack that were gone, also where probes are others now. */
+void kworld_callers_begin(struct kworld *k);
 void kworld_root_close(struct test_root *r);
 /* The task goes on from where it stands: what it does there may change where relative paths lead. */
 void kworld_cwd_follow(struct kworld *k, uint32_t n);

@@ -256,6 +256,7 @@ static bool may_come(const struct kworld *k, uint32_t n, const uint32_t *peer, u
 	born = path->parent < k->w.nr_tasks && world_lives(&k->w.tasks[path->parent]) ? k->kt[path->parent].nr_children : 0;
 	*q = (struct zug_peer){
 		.parent = parent + 1, .nth = path->nth - born, .pass.kind = ZUG_PASS_ASLEEP, .access.how = ZUG_ACCESS_KNOWN,
+		.op = ZUG_OP_BEGIN,
 	};
 	return path->nth >= born && path->nth - born < ZUG_PLAN_PEERS;
 }
@@ -281,6 +282,8 @@ static bool is_for_these(const struct search_rule *rule)
 static bool find_object(struct kworld *k, uint64_t object, __u64 *key)
 {
 	struct lease *l = &k->run.lease;
+	uint64_t address;
+	uint32_t process;
 
 	if (places_is_elsewhere(k->o.places, object)) {
 		*key = object;
@@ -297,6 +300,15 @@ static bool find_object(struct kworld *k, uint64_t object, __u64 *key)
 			continue;
 		l->found[l->nr_found++] = (struct found_object){ .object = object, .task = n, .at = *at };
 		return tell_object(k, &k->w.tasks[n], object, at, key);
+	}
+	/* no task of this execution has come to it, but those of others have */
+	if (!places_static_address(k->o.places, object, &process, &address))
+		return false;
+	for (uint32_t n = 0; n < k->w.nr_tasks; n++) {
+		if (!world_lives(&k->w.tasks[n]) || k->w.tasks[n].process != process)
+			continue;
+		*key = zug_object_key(k->w.tasks[n].tgid, 0, 0, address);
+		return true;
 	}
 	return false;
 }
@@ -332,6 +344,64 @@ static uint32_t tell_marks(const struct kworld *k, uint32_t n)
 	return marks;
 }
 
+/* Where the code of an operation lies; 0: the kernel side could not tell it from others. */
+static uint64_t tell_code(const struct kworld *k, uint32_t process, uint64_t site, unsigned int op)
+{
+	return is_point_in_code(op) ? places_code(k->o.places, process, site) : 0;
+}
+
+/* The same of a step of an order, which is compared with what tasks stand before: system calls are told as well. */
+static uint64_t tell_step(const struct kworld *k, uint32_t process, uint64_t site, unsigned int op)
+{
+	if (op == ZUG_OP_CREATE || op == ZUG_OP_JOIN || op == ZUG_OP_DETACH || syscall_tells(op))
+		return places_code(k->o.places, process, site);
+	return tell_code(k, process, site, op);
+}
+
+/* All living tasks are of that process, whose code lies at the same addresses then. */
+static bool is_one_process(const struct kworld *k, int tgid)
+{
+	for (uint32_t n = 0; n < k->w.nr_tasks; n++)
+		if (world_lives(&k->w.tasks[n]) && k->w.tasks[n].tgid != tgid)
+			return false;
+	return true;
+}
+
+/* The steps of the order, up to one of a task that is not among the peers. false: the kernel side cannot follow it. */
+static bool tell_order(struct kworld *k, uint32_t task, const uint32_t *peer, struct zug_plan *p)
+{
+	const struct search_rule *rule = &k->run.lease.plan.rule;
+	uint32_t process = k->w.tasks[task].process;
+
+	p->owed = rule->owed < UINT32_MAX ? rule->owed : UINT32_MAX;
+	p->begins = ZUG_OP_BEGIN;
+	for (; p->nr_order < rule->nr_order; p->nr_order++) {
+		const struct search_ordered *o = &rule->order[p->nr_order];
+		struct zug_ordered *z = &p->order[p->nr_order];
+
+		z->peer = place_of(peer, p->nr_peers, o->task);
+		z->op = o->op;
+		z->place = tell_step(k, process, o->site, o->op);
+		if (z->peer == p->nr_peers || (o->op == ZUG_OP_BEGIN && o->site))
+			break;
+	}
+	/* whole runs alone say how many steps are owed */
+	while (p->nr_order && p->nr_order < rule->nr_order &&
+	       rule->order[p->nr_order - 1].task == rule->order[p->nr_order].task)
+		p->nr_order--;
+	return p->nr_order && is_one_process(k, k->w.tasks[task].tgid);
+}
+
+/* What the operation is before which task n stands, to the order. */
+static void tell_operation(const struct kworld *k, uint32_t n, struct zug_peer *q)
+{
+	const struct world_task *t = &k->w.tasks[n];
+
+	if (t->state == TASK_PARKED && !may_expire(t))
+		q->place = tell_step(k, t->process, t->label.site, t->label.op);
+	q->op = q->place || t->label.op == ZUG_OP_BEGIN ? t->label.op : ZUG_OP_NONE;
+}
+
 /* false: the kernel side could not tell these operations from others. */
 static bool tell_constraints(struct kworld *k, uint32_t task, struct zug_plan *p)
 {
@@ -341,13 +411,13 @@ static bool tell_constraints(struct kworld *k, uint32_t task, struct zug_plan *p
 		const struct search_constraint *c = &rule->constraints[i];
 		struct zug_constraint *z = &p->constraints[p->nr_constraints++];
 
-		z->write = places_code(k->o.places, k->w.tasks[task].process, c->write.site);
-		z->access = places_code(k->o.places, k->w.tasks[task].process, c->access.site);
+		z->write = tell_code(k, k->w.tasks[task].process, c->write.site, c->write.op);
+		z->access = tell_code(k, k->w.tasks[task].process, c->access.site, c->access.op);
 		z->write_op = c->write.op;
 		z->access_op = c->access.op;
 		z->see = c->see;
 		z->wrote = c->wrote;
-		if (!z->write || !z->access || !is_point_in_code(c->write.op) || !is_point_in_code(c->access.op))
+		if (!z->write || !z->access)
 			return false;
 		if (find_object(k, c->access.object, &z->object))
 			continue;
@@ -356,11 +426,7 @@ static bool tell_constraints(struct kworld *k, uint32_t task, struct zug_plan *p
 			return false;
 		z->object = 0;
 	}
-	/* where another process has its code would have to be known as well */
-	for (uint32_t n = 0; n < k->w.nr_tasks && rule->nr_constraints; n++)
-		if (world_lives(&k->w.tasks[n]) && k->w.tasks[n].tgid != k->w.tasks[task].tgid)
-			return false;
-	return true;
+	return !rule->nr_constraints || is_one_process(k, k->w.tasks[task].tgid);
 }
 
 /* All tasks that there are, and, where the rule is one for them, that may come. false: they are too many, or not clear. */
@@ -382,7 +448,7 @@ static bool gather_peers(struct kworld *k, struct zug_plan *p, uint32_t *peer)
 		struct zug_peer *q = &p->peers[p->nr_peers];
 
 		if (n < k->w.nr_tasks && world_lives(&k->w.tasks[n])) {
-			if (!tell_stand(k, l, n, q) || (p->kind != ZUG_PLAN_STEPS && !is_clear(l, q)))
+			if (!tell_stand(k, l, n, q) || (p->kind != ZUG_PLAN_STEPS && p->kind != ZUG_PLAN_ORDER && !is_clear(l, q)))
 				return false;
 		} else if (!room || is_for_these(&l->plan.rule) || !may_come(k, n, peer, p->nr_peers, q)) {
 			continue;
@@ -393,6 +459,8 @@ static bool gather_peers(struct kworld *k, struct zug_plan *p, uint32_t *peer)
 			q->access = tell_access(k, n);
 		if (q->pid)
 			q->access.marks = tell_marks(k, n);
+		if (q->pid && p->kind == ZUG_PLAN_ORDER)
+			tell_operation(k, n, q);
 		tell_weights(&l->plan, n, q);
 		peer[p->nr_peers++] = n;
 	}
@@ -405,7 +473,7 @@ static bool give_plan(struct kworld *k, uint32_t task, struct zug_plan *p)
 	static const enum zug_plan_kind kinds[] = {
 		[SEARCH_BY_STEPS] = ZUG_PLAN_STEPS, [SEARCH_BY_DRAWS] = ZUG_PLAN_DRAWS, [SEARCH_BY_RANKS] = ZUG_PLAN_RANKS,
 		[SEARCH_BY_CHOICES] = ZUG_PLAN_CHOICES, [SEARCH_BY_PENDING] = ZUG_PLAN_PENDING,
-		[SEARCH_BY_SELECTION] = ZUG_PLAN_SELECTION,
+		[SEARCH_BY_SELECTION] = ZUG_PLAN_SELECTION, [SEARCH_BY_ORDER] = ZUG_PLAN_ORDER,
 	};
 	const struct world_plan *plan = &k->run.lease.plan;
 	const struct search_rule *rule = &plan->rule;
@@ -428,6 +496,8 @@ static bool give_plan(struct kworld *k, uint32_t task, struct zug_plan *p)
 	if (p->kind == ZUG_PLAN_SELECTION && !find_object(k, rule->object, &p->object))
 		return false;
 	if (!tell_constraints(k, task, p) || !gather_peers(k, p, peer))
+		return false;
+	if (p->kind == ZUG_PLAN_ORDER && !tell_order(k, task, peer, p))
 		return false;
 	at = place_of(peer, p->nr_peers, rule->intended);
 	p->intended = at < p->nr_peers ? at + 1 : 0;

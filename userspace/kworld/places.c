@@ -49,6 +49,12 @@ struct place_pid {
 	uint32_t task;
 };
 
+/* Static data: it lies at the same place in all executions. */
+struct static_place {
+	uint32_t process, module;
+	uint64_t vaddr;
+};
+
 struct places {
 	struct probes *probes;
 	struct symbols *symbols;
@@ -68,6 +74,9 @@ struct places {
 	struct place_site *sites;	/* kept across executions */
 	size_t nr_sites, room_sites;
 	struct id_map site_index;	/* by site */
+	struct static_place *statics;	/* likewise */
+	size_t nr_statics, room_statics;
+	struct id_map static_index;	/* by id */
 	char **unprobed;		/* paths, to be handed out */
 	unsigned int nr_unprobed, next_unprobed, room_unprobed;
 	uint32_t pipes;			/* pipe_dev() */
@@ -162,6 +171,8 @@ void places_free(struct places *p)
 	free(p->counts);
 	free(p->sites);
 	id_map_free(&p->site_index);
+	free(p->statics);
+	id_map_free(&p->static_index);
 	free(p);
 }
 
@@ -526,6 +537,36 @@ static uint64_t count_of(struct places *p, uint32_t task)
 	return ARRAY_RESERVE_ZERO(p->counts, p->nr_counts, task + 1) ? p->counts[task]++ : 0;
 }
 
+static uint64_t static_id(const struct places *p, const struct static_place *at)
+{
+	return fixed(mix(mix(mix_text(5, probes_module(p->probes, at->module)->path), at->vaddr), at->process));
+}
+
+/* Without memory it is forgotten: places_static_address() does not know it then. */
+static void note_static(struct places *p, uint64_t id, const struct static_place *at)
+{
+	bool added;
+
+	if (!ARRAY_RESERVE(p->statics, p->room_statics, p->nr_statics + 1) ||
+	    !id_map_add(&p->static_index, id, p->nr_statics, &added))
+		return;
+	if (added)
+		p->statics[p->nr_statics++] = *at;
+}
+
+bool places_static_address(const struct places *p, uint64_t object, uint32_t *process, uint64_t *address)
+{
+	const uint32_t *i = id_map_find(&p->static_index, object);
+	const struct static_place *at = i ? &p->statics[*i] : NULL;
+	uint64_t bias;
+
+	if (!at || places_bias(p, at->process, at->module, &bias) || static_id(p, at) != object)
+		return false;
+	*process = at->process;
+	*address = bias + at->vaddr;
+	return true;
+}
+
 /* Static data: the module whose extent holds the address. */
 static bool static_data(const struct places *p, uint32_t process, uint64_t addr,
 			uint32_t *module, uint64_t *vaddr)
@@ -601,7 +642,10 @@ uint64_t places_object(struct places *p, uint32_t process, uint32_t task, int pi
 	}
 
 	if (!w->ino && static_data(p, process, w->offset, &module, &vaddr)) {
-		id = fixed(mix(mix(mix_text(5, probes_module(p->probes, module)->path), vaddr), process));
+		const struct static_place at = { .process = process, .module = module, .vaddr = vaddr };
+
+		id = static_id(p, &at);
+		note_static(p, id, &at);
 		o = find_object(p, id);
 		if (!o && (o = add_object(p, id, kind))) {
 			o->module = module;

@@ -98,6 +98,10 @@ static struct zug_pass pass_of(const struct probe_module *mod, const struct prob
 	case ZUG_OP_POINT: case ZUG_OP_DATA_READ: case ZUG_OP_DATA_WRITE: case ZUG_OP_DATA_ACCESS:
 	case ZUG_OP_ATOMIC_LOAD: case ZUG_OP_ATOMIC_STORE: case ZUG_OP_ATOMIC_RMW: case ZUG_OP_FENCE:
 		break;
+	/* of a task that is alone nothing else has to be seen of it than of any operation */
+	case ZUG_OP_MUTEX_INIT: case ZUG_OP_COND_INIT: case ZUG_OP_BARRIER_INIT: case ZUG_OP_SEM_INIT: case ZUG_OP_RWLOCK_INIT:
+	case ZUG_OP_SPIN_INIT:
+		return (struct zug_pass){ .kind = ZUG_PASS_NEVER, .plain = ZUG_PASS_ALONE };
 	default:
 		return (struct zug_pass){ .kind = ZUG_PASS_NEVER };
 	}
