@@ -214,6 +214,11 @@ static void test_names(void **state)
 	assert_int_equal(code_block("freeaddrinfo"), CODE_BLOCK_CLOSE);
 	assert_true(code_block_access(CODE_BLOCK_CLOSE)->frees);
 	assert_int_equal(code_block_access(code_block("fprintf"))->operand, CODE_READ);
+	/* where what they write lies is another argument */
+	assert_int_equal(code_block_access(code_block("getline"))->base, CODE_RDI);
+	assert_int_equal(code_block_access(code_block("ctime_r"))->base, CODE_RSI);
+	assert_int_equal(code_block_access(code_block("clock_gettime"))->base, CODE_RSI);
+	assert_int_equal(code_block_access(code_block("inet_ntop"))->base, CODE_RDX);
 }
 
 static const char containers_source[] =

@@ -53,6 +53,11 @@ enum code_block {
 	CODE_BLOCK_SEARCH,	/* memchr: reads the first, third bytes */
 	CODE_BLOCK_SORT,	/* qsort: changes the first, the product of the second and the third bytes */
 	CODE_BLOCK_TIME,	/* localtime_r: writes its second, a struct tm */
+	CODE_BLOCK_WORD,	/* getline, asprintf, strsep: write the first, a pointer */
+	CODE_BLOCK_CLOCK,	/* gettimeofday: writes the first, a struct timeval */
+	CODE_BLOCK_CLOCK_SECOND,	/* clock_gettime: writes the second, a struct timespec */
+	CODE_BLOCK_TO_SECOND,	/* ctime_r, strerror_r, readlink: write a string to the second */
+	CODE_BLOCK_TO_THIRD,	/* inet_ntop: writes a string to the third */
 	CODE_BLOCK_PRINT,	/* sprintf and its kin */
 	CODE_BLOCK_PRINT_N,	/* snprintf and its kin; nothing is written where the second is 0 */
 	CODE_BLOCK_PUTS,	/* puts, fputs: read the first, a string */
@@ -122,6 +127,7 @@ enum code_block {
 
 #define CODE_RAX	0		/* as base: what a call has returned */
 #define CODE_RCX	1		/* as base: the fourth argument */
+#define CODE_RDX	2		/* the third */
 #define CODE_RSI	6		/* as base: of a string operation, where it reads; of the arguments, the second */
 #define CODE_RDI	7
 #define CODE_RIP	16		/* as base */
@@ -179,7 +185,7 @@ struct code_block_access {
 
 /* Of one that is not 0. */
 const struct code_block_access *code_block_access(enum code_block b);
-/* What the function of that name keeps for all threads: "the result of localtime() and its kin"; NULL: nothing that is known. */
+/* What the function of that name keeps for all threads: "the result of localtime() and its kin"; NULL: nothing known. */
 const char *code_keeps(const char *name);
 
 /*
