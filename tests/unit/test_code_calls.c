@@ -343,13 +343,18 @@ static void test_cxx_names(void **state)
 		const char *name;
 		enum code_block block;
 	} names[] = {
-		{ "_ZN" STRING "9_M_appendEPKcm", CODE_BLOCK_STRING_TEXT },
-		{ "_ZN" STRING "6appendERKS4_", CODE_BLOCK_STRING_TAKES },
-		{ "_ZN" STRING "aSERKS4_", CODE_BLOCK_STRING_TAKES },
+		{ "_ZN" STRING "9_M_appendEPKcm", CODE_BLOCK_STRING_APPENDS },
+		{ "_ZN" STRING "6appendEPKc", CODE_BLOCK_STRING_TEXT },
+		{ "_ZN" STRING "6appendERKS4_", CODE_BLOCK_STRING_ADDS },
+		{ "_ZN" STRING "6appendERKS4_mm", CODE_BLOCK_STRING_TAKES },
+		{ "_ZN" STRING "aSERKS4_", CODE_BLOCK_STRING_ASSIGNS },
+		{ "_ZN" STRING "6assignERKS4_mm", CODE_BLOCK_STRING_TAKES },
+		{ "_ZN" STRING "9_M_mutateEmmPKcm", CODE_BLOCK_STRING_ENDS },
+		{ "_ZN" STRING "7reserveEm", CODE_BLOCK_STRING_RESERVES },
 		{ "_ZN" STRING "aSEOS4_", CODE_BLOCK_STRING_SWAP },
 		{ "_ZN" STRING "4swapERS4_", CODE_BLOCK_STRING_SWAP },
 		{ "_ZN" STRING "9push_backEc", CODE_BLOCK_STRING },
-		{ "_ZN" STRING "D1Ev", CODE_BLOCK_STRING },
+		{ "_ZN" STRING "D1Ev", CODE_BLOCK_STRING_ENDS },
 		{ "_ZN" STRING "C1ERKS4_", CODE_BLOCK_STRING_COPY },
 		{ "_ZN" STRING "C2EOS4_", CODE_BLOCK_STRING_MOVE },
 		{ "_ZN" STRING "C1Ev", 0 },

@@ -150,8 +150,8 @@ void scan_look(struct scan *s, const struct search_point *p, uint32_t i)
 	const struct place_site *site = places_find_site(s->session->places, p->cand[i].label.site);
 	struct access_place *a = site ? scan_place(s, site->module, site->offset) : NULL;
 	unsigned int op = p->cand[i].label.op;
-	uint64_t overlaps[2 * LIVES][OVERLAPS];
-	struct vector_clocks_access acc[2 * LIVES];
+	uint64_t overlaps[WORLD_ACCESSES * LIVES][OVERLAPS];
+	struct vector_clocks_access acc[WORLD_ACCESSES * LIVES];
 	struct vector_clocks_race race;
 	uint32_t lives[LIVES], nr = 0;
 	int ret;

@@ -55,6 +55,8 @@ struct world_access {
 	uint64_t object;		/* to which its first byte belongs */
 };
 
+#define WORLD_ACCESSES	3		/* of one operation: its two operands, and what a library frees for it */
+
 struct world_task {
 	uint32_t task, parent, nth, process;
 	int pid, tgid;
@@ -64,7 +66,7 @@ struct world_task {
 	bool in_handler;		/* of a signal, at a label with accesses */
 	uint32_t nr_values;		/* of an operation CHOICE: the number to choose from */
 	uint32_t nr_accesses;		/* to data, of an operation on data, an atomic one or one that synchronises */
-	struct world_access access[2];
+	struct world_access access[WORLD_ACCESSES];
 	enum wait_kind wait;
 	char where[96];			/* blocked: "futex", "read pipe #0 of T1" */
 	uint64_t deadline;		/* blocked: when its time-out is over, on the test's clock; 0: none, or the kernel's own */

@@ -192,6 +192,63 @@ static uint16_t second_of(const struct zug_event *e, const struct code_place *c,
 	return e->arg[1] ? code_second(c) : 0;
 }
 
+/* The buffer on the heap that a member of std::string is about to give back, for a larger one or for good; *size 0: none. */
+static uint64_t buffer_given_back(const struct world_task *t, const struct zug_event *e, enum code_grows grows, uint64_t *size)
+{
+	enum { POINTER, LENGTH, ROOM, WORDS };
+	uint64_t own[WORDS], other[2] = { 0 }, needs = UINT64_MAX;
+
+	*size = 0;
+	if (!grows || !remote_read(t->tgid, e->arg[0], own, sizeof(own)) || own[POINTER] - e->arg[0] < 4 * sizeof(uint64_t))
+		return 0;
+	if ((grows == CODE_GROWS_TO_STRING || grows == CODE_GROWS_BY_STRING) &&
+	    !remote_read(t->tgid, e->arg[1], other, sizeof(other)))
+		return 0;
+	switch (grows) {
+	case CODE_GROWS_NOT: case CODE_GROWS_ALWAYS:
+		break;
+	case CODE_GROWS_TO_NUMBER:
+		needs = e->arg[1];
+		break;
+	case CODE_GROWS_BY_NUMBER:
+		needs = own[LENGTH] + e->arg[2];
+		break;
+	case CODE_GROWS_TO_STRING:
+		needs = other[LENGTH];
+		break;
+	case CODE_GROWS_BY_STRING:
+		needs = own[LENGTH] + other[LENGTH];
+		break;
+	}
+	/* the zero at its end counts only where it would look as large as the string's object, whose name it has */
+	if (needs > own[ROOM])
+		*size = own[ROOM] + (own[ROOM] == 4 * sizeof(uint64_t));
+	return own[POINTER];
+}
+
+/*
+ * A std::string is about to give its buffer back: libstdc++ frees it. Only what looks for data races asks for that, and then
+ * there are no leases, so that memory is as it was when the task stopped. It is called by the string's name: to number it, as
+ * memory that an operation names, would count it in some executions alone.
+ */
+static void note_given_back(struct world_task *t, const struct zug_event *e, const struct code_place *c)
+{
+	struct world_access *a = &t->access[t->nr_accesses];
+	struct zug_where w = { 0 };
+	uint64_t size;
+
+	if (c->kind != CODE_BLOCK || !t->label.object || e->flags & ZUG_EF_LEASED)
+		return;
+	w.offset = buffer_given_back(t, e, code_block_access(c->size)->grows, &size);
+	if (!size)
+		return;
+	*a = (struct world_access){
+		.space = space_of(t, &w), .addr = w.offset, .size = size > 4096 ? 4096 : size, .write = true, .frees = true,
+		.object = t->label.object,
+	};
+	t->nr_accesses++;
+}
+
 /* C++ lets several threads use these at a time, without a lock. */
 static bool is_standard_stream(struct kworld *k, uint64_t object)
 {
@@ -253,6 +310,7 @@ void kworld_label_code(struct kworld *k, struct world_task *t, struct ktask *kt,
 		t->access[0].frees = true;
 	}
 	note_buffer(t, kt, e, &s->code);
+	note_given_back(t, e, &s->code);
 	if (s->split)
 		kt->split = (struct split){ .phase = SPLIT_READ, .addr = e->arg[0], .size = s->code.size };
 }

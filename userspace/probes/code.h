@@ -86,6 +86,11 @@ enum code_block {
 	CODE_BLOCK_STRING,	/* changes the string */
 	CODE_BLOCK_STRING_TAKES,	/* and reads its second, another string */
 	CODE_BLOCK_STRING_TEXT,	/* and reads its second, characters */
+	CODE_BLOCK_STRING_ENDS,	/* gives back its buffer: the destructor, what takes a larger one */
+	CODE_BLOCK_STRING_RESERVES,	/* makes room for its second, a number */
+	CODE_BLOCK_STRING_APPENDS,	/* its second, third characters */
+	CODE_BLOCK_STRING_ADDS,	/* its second, another string */
+	CODE_BLOCK_STRING_ASSIGNS,	/* becomes its second, another string */
 	CODE_BLOCK_STRING_SWAP,	/* changes both: swap, assignment of what is moved */
 	CODE_BLOCK_STRING_READ,	/* reads the string: compare, find */
 	CODE_BLOCK_STRING_READ_TWO,	/* and its second, another string */
@@ -178,6 +183,14 @@ struct code_block_access {
 	bool frees;		/* the operand is a block of the heap that is none afterwards */
 	bool stream;		/* the operand is a stream; the standard ones may be used by several threads at a time */
 	bool keeps;		/* the operand stands for what the function keeps */
+	enum code_grows {	/* of a std::string that has a buffer on the heap, when that is given back */
+		CODE_GROWS_NOT,
+		CODE_GROWS_ALWAYS,
+		CODE_GROWS_TO_NUMBER,	/* where the second argument is more than it has room for */
+		CODE_GROWS_BY_NUMBER,	/* where the third and its length are */
+		CODE_GROWS_TO_STRING,	/* where the length of the string that is the second is */
+		CODE_GROWS_BY_STRING,	/* where that and its own are */
+	} grows;
 	uint8_t second_bytes;	/* at the second; 0: as many as at the operand */
 	bool pieces;		/* the operand is where struct iovec lie, or, where `message` is not 0, what tells that behind so many bytes */
 	uint8_t message;

@@ -113,9 +113,19 @@ static enum code_block member(const char *member)
 	static const char *const look[] = { "2atE", "ixE", "4dataE", "5frontE", "4backE", "5beginE", "3endE" };
 	static const char *const change[] = {
 		"6appendE", "9_M_appendE", "6assignE", "9_M_assignE", "aSE", "pLE", "6insertE", "6insertI", "5eraseE",
-		"8_M_eraseE", "7replaceE", "10_M_replaceE", "14_M_replace_auxE", "15_M_replace_coldE", "9_M_mutateE",
+		"8_M_eraseE", "7replaceE", "10_M_replaceE", "14_M_replace_auxE", "15_M_replace_coldE",
 		"9push_backE", "8pop_backE", "7reserveE", "6resizeE", "5clearE", "4swapE", "13shrink_to_fitE",
-		"13_M_set_lengthE", "9_M_lengthE", "10_M_disposeE", "D1E", "D2E",
+		"13_M_set_lengthE", "9_M_lengthE",
+	};
+	static const struct {
+		const char *begin;
+		enum code_block block;
+	} buffer[] = {
+		{ "D1E", CODE_BLOCK_STRING_ENDS }, { "D2E", CODE_BLOCK_STRING_ENDS }, { "10_M_disposeE", CODE_BLOCK_STRING_ENDS },
+		{ "9_M_mutateE", CODE_BLOCK_STRING_ENDS }, { "7reserveEm", CODE_BLOCK_STRING_RESERVES },
+		{ "9_M_appendEPKcm", CODE_BLOCK_STRING_APPENDS }, { "6appendEPKcm", CODE_BLOCK_STRING_APPENDS },
+		{ "pLERKS4_", CODE_BLOCK_STRING_ADDS }, { "6assignERKS4_", CODE_BLOCK_STRING_ASSIGNS },
+		{ "9_M_assignERKS4_", CODE_BLOCK_STRING_ASSIGNS }, { "aSERKS4_", CODE_BLOCK_STRING_ASSIGNS },
 	};
 	const char *args;
 
@@ -126,6 +136,13 @@ static enum code_block member(const char *member)
 	for (size_t i = 0; i < sizeof(look) / sizeof(look[0]); i++)
 		if (begins(member, look[i]))
 			return CODE_BLOCK_STRING_LOOK;
+	/* with further arguments only a part of the other string counts */
+	if (!strcmp(member, "6appendERKS4_"))
+		return CODE_BLOCK_STRING_ADDS;
+	if (!begins(member, "6assignERKS4_m"))
+		for (size_t i = 0; i < sizeof(buffer) / sizeof(buffer[0]); i++)
+			if (begins(member, buffer[i].begin))
+				return buffer[i].block;
 	for (size_t i = 0; i < sizeof(change) / sizeof(change[0]); i++) {
 		args = behind(member, change[i]);
 		if (args)
@@ -354,6 +371,14 @@ const struct code_block_access *code_block_access(enum code_block b)
 		[CODE_BLOCK_STRING]	 = { .operand = W, .base = CODE_RDI, .bytes = STRING },
 		[CODE_BLOCK_STRING_TAKES] = { .operand = W, .second = R, .base = CODE_RDI, .bytes = STRING },
 		[CODE_BLOCK_STRING_TEXT] = { .operand = W, .second = R, .base = CODE_RDI, .bytes = STRING, .second_bytes = 1 },
+		[CODE_BLOCK_STRING_ENDS] = { .operand = W, .base = CODE_RDI, .bytes = STRING, .grows = CODE_GROWS_ALWAYS },
+		[CODE_BLOCK_STRING_RESERVES] = { .operand = W, .base = CODE_RDI, .bytes = STRING, .grows = CODE_GROWS_TO_NUMBER },
+		[CODE_BLOCK_STRING_APPENDS] = { .operand = W, .second = R, .base = CODE_RDI, .bytes = STRING, .second_bytes = 1,
+						.grows = CODE_GROWS_BY_NUMBER },
+		[CODE_BLOCK_STRING_ADDS] = { .operand = W, .second = R, .base = CODE_RDI, .bytes = STRING,
+					     .grows = CODE_GROWS_BY_STRING },
+		[CODE_BLOCK_STRING_ASSIGNS] = { .operand = W, .second = R, .base = CODE_RDI, .bytes = STRING,
+						.grows = CODE_GROWS_TO_STRING },
 		[CODE_BLOCK_STRING_SWAP] = { .operand = W, .second = W, .base = CODE_RDI, .bytes = STRING },
 		[CODE_BLOCK_STRING_READ] = { .operand = R, .base = CODE_RDI, .bytes = STRING },
 		[CODE_BLOCK_STRING_READ_TWO] = { .operand = R, .second = R, .base = CODE_RDI, .bytes = STRING },
