@@ -605,8 +605,37 @@ static void a_livelock_shows_its_round(void **state)
 		    "      T0 does trylock a\n"
 		    "      T0 does unlock a\n"
 		    "      T0 does yield a\n"
-		    "    a: changed last by T0 (step 27: unlock)\n");
+		    "    a: changed last by T1 (step 30: unlock)\n");
 	expect_not(out, "step 5: the turn goes");
+	trace_free(t);
+	free(out);
+}
+
+/* Two tasks wait for the same variable, which one of them was the last to change: that is the one to tell. */
+static void a_livelock_names_the_last_change(void **state)
+{
+	uint32_t both[2] = { 0, 1 };
+	struct trace_writer *w = begin_real();
+	struct trace *t;
+	char *out;
+
+	for (uint32_t i = 0; i < 2; i++)
+		trace_add_task(w, &(struct trace_task){ .task = i, .parent = i ? 0 : TRACE_NO_TASK, .comm = "x" });
+	trace_add_object(w, &(struct trace_object){ 5, "data", "round" });
+	trace_add_object(w, &(struct trace_object){ 6, "data", "never" });
+	for (uint64_t i = 0; i < 34; i++) {
+		unsigned int op = i == 1 ? ZUG_OP_ATOMIC_STORE : i < 2 ? ZUG_OP_BEGIN : i & 2 ? ZUG_OP_YIELD :
+				  ZUG_OP_ATOMIC_LOAD;
+
+		trace_add_step(w, &(struct trace_step){
+			.step = i, .task = i & 1, .last = i ? (uint32_t)(i - 1) & 1 : TRACE_NO_TASK,
+			.nr_enabled = 2, .enabled = both,
+			.label = { .op = op, .object = op == ZUG_OP_YIELD ? 0 : i % 8 < 4 ? 5 : 6, .flags = zug_op_flags(op) } });
+	}
+	trace_add_outcome(w, &(struct trace_outcome){ .kind = ZUG_OUTCOME_LIVELOCK, .message = "T0, T1 only yield" });
+	t = end_real(w, &out);
+	expect(out, "    never: no task has changed it\n");
+	expect(out, "    round: changed last by T1 (step 1: atomic-store)\n");
 	trace_free(t);
 	free(out);
 }
@@ -1083,6 +1112,7 @@ int main(void)
 		cmocka_unit_test(compilers_write_too),
 		cmocka_unit_test(signals_have_a_place),
 		cmocka_unit_test(a_livelock_shows_its_round),
+		cmocka_unit_test(a_livelock_names_the_last_change),
 		cmocka_unit_test(a_timeout_shows_its_loops),
 		cmocka_unit_test(a_timeout_without_a_loop),
 		cmocka_unit_test(own_lines_come_first),

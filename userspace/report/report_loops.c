@@ -110,7 +110,10 @@ static void say_where(const struct report *r, uint32_t task, char *buf, size_t l
 		snprintf(buf, len, ", which has ended");
 }
 
-/* Says who changes an object that the task looks at. */
+/*
+ * Says who changes an object that the task looks at. TRACE_NO_TASK: several do, so the last change is told whoever made it:
+ * it is another task's for one of them.
+ */
 static void put_changer(struct report *r, uint32_t task, uint64_t object)
 {
 	char name[256], who[32], where[400], place[600];
@@ -127,8 +130,8 @@ static void put_changer(struct report *r, uint32_t task, uint64_t object)
 			break;
 	}
 	if (!s) {
-		fprintf(r->out, "    %s%s%s: no other task has changed it\n", report_style(r, STYLE_STRONG), name,
-			report_style(r, STYLE_PLAIN));
+		fprintf(r->out, "    %s%s%s: no%s task has changed it\n", report_style(r, STYLE_STRONG), name,
+			report_style(r, STYLE_PLAIN), task == TRACE_NO_TASK ? "" : " other");
 		return;
 	}
 	report_step_place(r, s, place, sizeof(place));
@@ -147,6 +150,7 @@ static void put_changers(struct report *r, const struct row *s, uint64_t from, u
 
 	for (uint64_t i = from; i < from + p && nr < OBJECTS_MAX; i++) {
 		const struct trace_step *step = trace_step(r->t, step_of(s, i));
+		uint32_t task = step->task;
 
 		if (!step->label.object || !looks(&step->label))
 			continue;
@@ -155,7 +159,13 @@ static void put_changers(struct report *r, const struct row *s, uint64_t from, u
 		if (k < nr)
 			continue;
 		objects[nr++] = step->label.object;
-		put_changer(r, step->task, step->label.object);
+		for (uint64_t other = i + 1; other < from + p; other++) {
+			const struct trace_step *o = trace_step(r->t, step_of(s, other));
+
+			if (o->task != task && o->label.object == step->label.object && looks(&o->label))
+				task = TRACE_NO_TASK;
+		}
+		put_changer(r, task, step->label.object);
 	}
 }
 
