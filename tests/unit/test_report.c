@@ -611,10 +611,39 @@ static void a_livelock_shows_its_round(void **state)
 	free(out);
 }
 
+/* A wait that ends in its time is told where no preemption explains the failure; a sleep is not, nor is what ends early. */
+static void time_outs_that_end_are_named(void **state)
+{
+	struct trace_writer *w = begin_real();
+	struct trace *t;
+	char *out;
+
+	for (uint32_t i = 0; i < 2; i++)
+		trace_add_task(w, &(struct trace_task){ .task = i, .parent = i ? 0 : TRACE_NO_TASK, .comm = "x" });
+	trace_add_object(w, &(struct trace_object){ 5, "cond", "c" });
+	for (uint64_t i = 0; i < 6; i++) {
+		unsigned int op = i < 2 ? ZUG_OP_BEGIN : ZUG_OP_EXPIRE;
+
+		if (i == 4)
+			trace_add_note(w, &(struct trace_note){ .kind = TRACE_NOTE_EARLY, .task = 0, .text = "1 s" });
+		trace_add_step(w, &(struct trace_step){
+			.step = i, .task = i & 1, .last = i ? (uint32_t)(i - 1) & 1 : TRACE_NO_TASK, .nr_enabled = 2, .enabled = both,
+			.label = { .op = op, .object = i < 2 || i == 5 ? 0 : 5, .flags = zug_op_flags(op) } });
+	}
+	trace_add_outcome(w, &(struct trace_outcome){ .kind = ZUG_OUTCOME_DEADLOCK, .message = "T0 waits" });
+	t = end_real(w, &out);
+	expect(out, "\nWaits that end by their time-out:\n"
+		    "      T0 does expire c\n"
+		    "      T1 does expire c\n"
+		    "\n");
+	expect(out, "  step 4: the time-out of T0 is over 1 s early\n");
+	trace_free(t);
+	free(out);
+}
+
 /* Two tasks wait for the same variable, which one of them was the last to change: that is the one to tell. */
 static void a_livelock_names_the_last_change(void **state)
 {
-	uint32_t both[2] = { 0, 1 };
 	struct trace_writer *w = begin_real();
 	struct trace *t;
 	char *out;
@@ -1112,6 +1141,7 @@ int main(void)
 		cmocka_unit_test(compilers_write_too),
 		cmocka_unit_test(signals_have_a_place),
 		cmocka_unit_test(a_livelock_shows_its_round),
+		cmocka_unit_test(time_outs_that_end_are_named),
 		cmocka_unit_test(a_livelock_names_the_last_change),
 		cmocka_unit_test(a_timeout_shows_its_loops),
 		cmocka_unit_test(a_timeout_without_a_loop),

@@ -21,6 +21,7 @@
 #define ROUNDS_MAX 4		/* the same of a livelock, where they repeat */
 #define VALUES_MAX 12
 #define MEANWHILE_MAX 6		/* steps of other tasks while one is stopped */
+#define EXPIRED_MAX	3	/* time-outs that end in their time */
 #define OUTPUT_LINES 12
 #define DEFAULT_WIDTH 120
 
@@ -605,6 +606,41 @@ static unsigned int put_early(struct report *r)
 	return n;
 }
 
+static bool is_early(const struct trace *t, uint64_t i)
+{
+	for (uint32_t k = 0; k < trace_nr_notes(t, i); k++)
+		if (trace_note_at(t, i, k)->kind == TRACE_NOTE_EARLY)
+			return true;
+	return false;
+}
+
+/*
+ * Prints the last time-outs that ended in their time: of waits for something, not of sleeps. What a task does that gives up
+ * is told by no switch, but a failure may need it.
+ */
+static void put_expired(struct report *r)
+{
+	const struct trace_step *s;
+	unsigned int total = 0, n = 0;
+
+	for (int show = 0; show < 2; show++) {
+		for (uint64_t i = 0; i < trace_nr_steps(r->t); i++) {
+			s = trace_step(r->t, i);
+			if (s->label.op != ZUG_OP_EXPIRE || !s->label.object || is_early(r->t, i))
+				continue;
+			if (!show)
+				total++;
+			else if (++n > total - (total < EXPIRED_MAX ? total : EXPIRED_MAX))
+				report_action(r, s->task, "does", s);
+		}
+		if (!total)
+			return;
+		if (!show)
+			fprintf(r->out, "\n%sWaits that end by their time-out%s%s\n", report_style(r, STYLE_STRONG),
+				total > EXPIRED_MAX ? " (the last ones):" : ":", report_style(r, STYLE_PLAIN));
+	}
+}
+
 void report_early(const struct trace_note *n, char *buf, size_t len, const char **which)
 {
 	const char *tab = n->text ? strchr(n->text, '\t') : NULL;
@@ -844,6 +880,8 @@ static void put_decisions(struct report *r)
 
 	for (uint64_t i = 0; i < nr && i < d.end && !d.preemptions; i++)
 		d.preemptions = trace_step(r->t, i)->flags & TRACE_STEP_PREEMPTION;
+	if (!d.preemptions && d.end == UINT64_MAX)
+		put_expired(r);
 	/* of many that there was no time to leave out, those that make the order */
 	if (critical && (!d.preemptions || (!m->minimal && m->preemptions > DECISIONS_MAX)) && m->critical.first_step < nr)
 		d.critical = &m->critical;
