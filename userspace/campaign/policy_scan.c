@@ -656,6 +656,12 @@ static void release_scan(void *state)
 	free(s->seen);
 }
 
+/* One task alone races with no other, and no handler interrupts it. */
+static bool is_lone(const struct scan *s)
+{
+	return s->session->figures.most_tasks < 2 && !s->session->figures.handlers;
+}
+
 static int settle(void *state, bool only_more, bool *more, char *err, size_t errlen)
 {
 	struct scan *s = state;
@@ -665,11 +671,8 @@ static int settle(void *state, bool only_more, bool *more, char *err, size_t err
 	if (only_more)
 		return 0;
 	if (s->mode == UNBEGUN) {
-		/*
-		 * one task alone races with no other; and without locks nothing would seem to be
-		 * ordered
-		 */
-		if (!o->races || !o->sync || s->session->figures.most_tasks < 2)
+		/* without locks nothing would seem to be ordered */
+		if (!o->races || !o->sync || is_lone(s))
 			return 0;
 		ret = scan_plan(s);
 	}
@@ -790,8 +793,8 @@ static int table(void *state, struct point_table *t)
 			.place = "all plain accesses of data",
 			.why = !o->races ? "not looked at (--no-races)" :
 			       !o->sync	 ? "not looked at: synchronisation is no point (--points)" :
-			       s->session->figures.most_tasks < 2 ? "one task alone" :
-								    "not looked at so far" });
+			       is_lone(s)	 ? "one task alone" :
+					   "not looked at so far" });
 	for (uint32_t i = 0; i < s->nr && !ret; i++) {
 		const char *why = why_none(s, &s->places[i]);
 

@@ -44,12 +44,13 @@ struct session_launched {
 	char **points;		/* behind o.points.places: functions of the runtime; NULL: they are the caller's */
 };
 
-/* Figures of the search's own executions, but for 'aside' and 'most_tasks'. */
+/* Figures of the search's own executions, but for 'aside', 'most_tasks' and 'handlers'. */
 struct session_figures {
 	uint64_t executions, steps, run_ns;
 	uint64_t aside[ASIDE_NR];	/* the other ones */
 	struct spent spent;
 	uint32_t most_tasks;	/* in any execution so far */
+	bool handlers;		/* of signals began in one */
 };
 
 struct session_watch {

@@ -53,6 +53,7 @@ void session_count(struct session *s, const struct execution *x)
 	}
 	if (x->nr_tasks > f->most_tasks)
 		f->most_tasks = x->nr_tasks;
+	f->handlers |= x->handlers;
 }
 
 int session_execute(struct session *s, const struct replay *r, struct execution *x, char *err,

@@ -65,6 +65,7 @@ struct execution {
 	uint64_t wall_ns, launch_ns, drain_ns;	/* the whole; until the first point; for its end */
 	struct spent spent;
 	uint32_t nr_tasks;
+	bool handlers;		/* handlers of signals began */
 	int status;		/* wait status of the root command; -1: it did not end by itself, or unknown */
 	bool before;		/* it ended before the test came to where its search begins */
 	bool cut;		/* what looks for points has ended it: it is no whole execution */

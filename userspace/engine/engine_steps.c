@@ -89,6 +89,7 @@ void steps_record(struct engine *e, uint32_t task, uint32_t nr_enabled, bool lon
 				.nr_enabled = nr_enabled, .enabled = e->enabled };
 	bool last_enabled = e->last != WORLD_NO_TASK && candidates_is_enabled(e, e->last);
 
+	e->x->handlers |= t->label.op == ZUG_OP_HANDLER;
 	if (e->last != task && e->last != WORLD_NO_TASK)
 		e->x->switches++;
 	if (e->last != task && last_enabled && !e->yielded) {
