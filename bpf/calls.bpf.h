@@ -37,6 +37,22 @@ static __always_inline bool is_some(int nr, __u32 cmd, __u32 whence)
 	       cmd == 38 /* F_OFD_SETLKW */;
 }
 
+/*
+ * A process with several threads is copied: the locks that others have taken by then, and the descriptors that they have
+ * opened, are there in the copy. That is a point of its own: the one before it may be the lock of the same data.
+ */
+static __always_inline bool copies_threads(const struct zug_sandbox *s, struct task_struct *p, int nr, __u64 arg)
+{
+	__u64 flags = nr == NR_clone ? arg : 0;
+
+	if ((nr != NR_fork && nr != NR_vfork && nr != NR_clone && nr != NR_clone3) ||
+	    !(s->setup.syscall_points & ZUG_SYS_PROCESS) || BPF_CORE_READ(p, signal, nr_threads) < 2)
+		return false;
+	if (nr == NR_clone3 && bpf_probe_read_user(&flags, sizeof(flags), (void *)arg))
+		return false;
+	return !(flags & CLONE_THREAD_);
+}
+
 /* The descriptors that poll() and its kin are asked about go to fds. Their number; 0: none, or more than two. */
 static __always_inline __u32 polled(const struct call_args *args, __s32 fds[2])
 {
@@ -446,7 +462,7 @@ static __always_inline int enters_call(struct task_struct *p, struct task_state 
 		return 0;
 	if (nr == NR_exit)
 		plan_reads_last(s, p, t);
-	if (!(syscalls[nr].class & s->setup.syscall_points)) {
+	if (!(syscalls[nr].class & s->setup.syscall_points) && !copies_threads(s, p, nr, a[0])) {
 		if (nr == NR_exit_group && (a[0] & 0xff)) {
 			event_init(&t->ev, ZUG_EV_FATAL, p, t);
 			t->ev.nr = 0;

@@ -30,6 +30,9 @@
 #define NR_socketpair		53
 #define NR_setsockopt		54
 #define NR_getsockopt		55
+#define NR_clone		56
+#define NR_fork			57
+#define NR_vfork		58
 #define NR_wait4		61
 #define NR_fcntl		72
 #define NR_flock		73
@@ -93,6 +96,7 @@
 #define NR_fsconfig		431
 #define NR_fsmount		432
 #define NR_fspick		433
+#define NR_clone3		435
 #define NR_mount_setattr	442
 #define NR_landlock_create_ruleset	444
 #define NR_futex_waitv		449

@@ -149,6 +149,8 @@ static const struct op_info {
 	[ZUG_OP_RESOURCE_SIGNAL] = { "resource-signal", W | R },
 	[ZUG_OP_RESOURCE_SIGNAL_ALL] = { "resource-signal-all", W | R },
 	[ZUG_OP_ADD_WATCH]	= { "inotify-add-watch", W | R | A },
+	[ZUG_OP_MQ_NOTIFY]	= { "mq-notify", W },
+	[ZUG_OP_IPC_GET]	= { "ipc-get", 0 },
 	[ZUG_OP_MKNOD]		= { "mknod", W },
 	[ZUG_OP_CHMOD]		= { "chmod", W },
 	[ZUG_OP_GO_READY]	= { "go-ready", W | R | A },
@@ -190,6 +192,8 @@ const char *zug_op_name(unsigned int op)
 
 const char *zug_label_name(const struct zug_label *l)
 {
+	if (l->op == ZUG_OP_KILL && !(l->flags & ZUG_L_WRITE))
+		return "kill-0";
 	return l->flags & ZUG_L_FREES ? "free" : zug_op_name(l->op);
 }
 

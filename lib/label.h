@@ -160,6 +160,8 @@ enum zug_op {
 	ZUG_OP_UNPARK,
 	ZUG_OP_FIELD_READ,	/* of what refers to something else: what that is may be changed by what follows */
 	ZUG_OP_FIELD_WRITE,
+	ZUG_OP_MQ_NOTIFY,	/* of a message that is there already nothing is told */
+	ZUG_OP_IPC_GET,		/* semget() and its kin: looks for a key, and may create what it is to name */
 	ZUG_OP_NR,		/* one more than the highest number */
 };
 
@@ -200,7 +202,7 @@ static inline uint64_t zug_object_nth(uint64_t object)
 #define ZUG_L_COARSE	(1u << 5)	/* the executed operation may differ (trylock, timed, access) */
 #define ZUG_L_TIMER	(1u << 6)	/* of a step: the search lets a timer of the test fire before it */
 #define ZUG_L_PART	(1u << 7)	/* object2 is a piece that object may lie in: dependent on it, but not what it acts on */
-#define ZUG_L_ENDS_ALL	(1u << 8)	/* other tasks end with it, or handle a signal: no operation of theirs commutes with it */
+#define ZUG_L_ENDS_ALL	(1u << 8)	/* other tasks end with it, handle a signal, or are copied: no operation of theirs commutes with it */
 #define ZUG_L_LEFT_OUT	(1u << 9)	/* --only and --not leave it out: who makes it goes on, and that is no decision */
 #define ZUG_L_COPIES	(1u << 10)	/* object2 is only read: what is written to object comes from there */
 #define ZUG_L_FREES	(1u << 11)	/* a write that ends the life of a block of memory, which begins where object does */
@@ -277,7 +279,7 @@ static inline bool zug_op_is(unsigned int op, unsigned int wanted)
 
 /* "lock", "cond-wait", ..., "op-NUMBER" for one without a name, or "op-unknown". Static storage. */
 const char *zug_op_name(unsigned int op);
-/* The same of a label; "free" where that is known. */
+/* The same of a label; "free" where that is known, and "kill-0" for a kill() that sends nothing. */
 const char *zug_label_name(const struct zug_label *l);
 /* The operation of that name, or -ENOENT. */
 int zug_op_by_name(const char *name);

@@ -316,6 +316,41 @@ static void test_dead(void)
 	side_end(k);
 }
 
+/* T2 looks whether process T1, a child of T0, is there. */
+static bool looks_for(struct kworld *k, int pid)
+{
+	struct zug_event *e = side_put(ZUG_EV_SYSCALL, 3, 0);
+
+	e->nr = SYS_kill;
+	e->arg[0] = pid;
+	e->arg[1] = 0;
+	return side_next_is(k, WORLD_POINT, 2, false) && k->w.tasks[2].label.op == ZUG_OP_KILL;
+}
+
+static void test_looks_for_process(void)
+{
+	struct kworld *k = side_begin();
+	const struct zug_label *l = &k->w.tasks[2].label;
+	struct zug_label end;
+
+	k->w.tasks[1].process = 1;
+	k->w.tasks[1].own_pid = 7002;
+	k->w.ops->grant(&k->w, 0);
+	side_put(ZUG_EV_WAKE, 3, 0);
+	tap_ok(side_next_is(k, WORLD_WAKE, 2, false) && looks_for(k, 7002) && l->object && !(l->flags & ZUG_L_WRITE) &&
+		       !strcmp(zug_label_name(l), "kill-0"),
+	       "kill(PID, 0) only looks");
+	side_put(ZUG_EV_SYSCALL, 2, 0)->nr = SYS_exit_group;
+	tap_ok(side_next_is(k, WORLD_POINT, 1, false) && k->w.tasks[1].label.op == ZUG_OP_END, "the process ends");
+	end = k->w.tasks[1].label;
+	tap_ok(zug_label_dependent(&end, l), "  that is dependent on the look");
+	side_put(ZUG_EV_EXIT, 2, 0);
+	tap_ok(side_next_is(k, WORLD_EXIT, 1, false) && looks_for(k, 7002) && zug_label_dependent(&end, l),
+	       "  also where the look comes later");
+	tap_ok(looks_for(k, 7999) && !l->object, "a number that no process of the test had names nothing");
+	side_end(k);
+}
+
 /* What the engine is told of the beginning of an execution. */
 static bool begins(struct kworld *k)
 {
@@ -438,6 +473,7 @@ int main(void)
 	test_settle();
 	test_dead();
 	test_prefix();
+	test_looks_for_process();
 	test_errors();
 	test_descriptors();
 	return tap_done();

@@ -11,8 +11,8 @@
  *	PCT depth 2, 3 tasks, k <= 16 points: p >= 1/48.
  * executions: 300
  * small: yes
- * count-reasoning: main has create, lock, unlock, wait, join; the logger lock, unlock, exit; the
- *	child lock, unlock, exit: 11 points. The twin's main takes the log's lock around fork.
+ * count-reasoning: main has create, lock, unlock, fork, wait, join; the logger lock, unlock, exit;
+ *	the child lock, unlock, exit: 12 points. The twin's main takes the log's lock around fork.
  * build:
  */
 #include <pthread.h>

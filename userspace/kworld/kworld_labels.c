@@ -12,6 +12,7 @@
 #include <linux/futex.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -290,6 +291,55 @@ uint64_t kworld_signal_object(struct kworld *k, uint32_t process, int signal)
 	return id;
 }
 
+static uint64_t children_object(struct kworld *k, uint32_t process)
+{
+	uint64_t id = zug_children_object(process);
+	char name[40];
+
+	snprintf(name, sizeof(name), "children of T%u", process);
+	places_named(k->o.places, id, "children", name);
+	return id;
+}
+
+/*
+ * What the end of a process is an operation on: its parent's children, or the signal that the parent is told by, and then
+ * *told. 0: its parent has ended, or is none of the test's.
+ */
+static uint64_t end_object(struct kworld *k, uint32_t process, bool *told)
+{
+	const struct world_task *first = &k->w.tasks[process], *o = NULL;
+	uint32_t parent = 0;
+
+	*told = false;
+	if (first->parent != WORLD_NO_TASK) {
+		parent = k->w.tasks[first->parent].process;
+		o = world_living(&k->w, parent, NULL);
+	}
+	if (!o)
+		return 0;
+	*told = kworld_notices(k, o->pid, SIGCHLD);
+	return *told ? kworld_signal_object(k, parent, SIGCHLD) : children_object(k, parent);
+}
+
+/*
+ * kill(PID, 0): a task looks whether a process is there. That it ends makes a difference, and when its parent takes note of
+ * that, with which its number is gone.
+ */
+static void label_look(struct kworld *k, struct zug_label *l, int pid)
+{
+	uint32_t of = pid > 0 ? kworld_task_of_tid(&k->w, pid) : WORLD_NO_TASK;
+	bool told;
+
+	if (pid > 0 && of == WORLD_NO_TASK)
+		of = kworld_dead_of_tid(&k->w, pid);
+	l->flags &= ~(ZUG_L_WRITE | ZUG_L_RELEASE);
+	if (of == WORLD_NO_TASK)
+		return;
+	l->object = end_object(k, k->w.tasks[of].process, &told);
+	if (told)
+		l->object2 = children_object(k, k->w.tasks[k->w.tasks[k->w.tasks[of].process].parent].process);
+}
+
 /* A task sends a signal: what its receiver does next is another operation then. */
 static void label_kill(struct kworld *k, struct zug_label *l, const struct zug_event *e)
 {
@@ -297,8 +347,11 @@ static void label_kill(struct kworld *k, struct zug_label *l, const struct zug_e
 	uint32_t to = WORLD_NO_TASK;
 	int signal = (int)e->arg[thread ? 2 : 1], pid = (int)e->arg[thread ? 1 : 0];
 
-	if (!signal)
+	if (!signal) {
+		if (e->nr == SYS_kill)
+			label_look(k, l, pid);
 		return;
+	}
 	l->flags |= ZUG_L_ENDS_ALL;
 	if (pid > 0 && e->nr != SYS_pidfd_send_signal)
 		to = kworld_task_of_tid(&k->w, pid);
@@ -351,34 +404,17 @@ static void label_signal_read(struct kworld *k, const struct world_task *t, int 
 		l->object = 0;
 }
 
-static uint64_t children_object(struct kworld *k, uint32_t process)
-{
-	uint64_t id = zug_children_object(process);
-	char name[40];
-
-	snprintf(name, sizeof(name), "children of T%u", process);
-	places_named(k->o.places, id, "children", name);
-	return id;
-}
-
 /* A process ends: its parent may look for that, or be told by a signal. */
 static void label_end(struct kworld *k, const struct world_task *t, struct zug_label *l)
 {
-	const struct world_task *first = &k->w.tasks[t->process], *o;
-	uint32_t parent;
+	uint64_t object;
+	bool told;
 
-	if (first->parent == WORLD_NO_TASK)
-		return;
-	parent = k->w.tasks[first->parent].process;
-	o = world_living(&k->w, parent, NULL);
-	if (!o)
-		return;
-	if (kworld_notices(k, o->pid, SIGCHLD)) {
-		l->object = kworld_signal_object(k, parent, SIGCHLD);
+	object = end_object(k, t->process, &told);
+	if (object)
+		l->object = object;
+	if (told)
 		l->flags |= ZUG_L_ENDS_ALL;
-	} else {
-		l->object = children_object(k, parent);
-	}
 }
 
 /*
@@ -449,7 +485,10 @@ static void label_semaphore(struct kworld *k, const struct world_task *t, const 
 	l->flags |= ZUG_L_PART;
 }
 
-/* What is listening there takes connections in the order in which they come: two of them depend on each other. 0: unknown. */
+/*
+ * What is listening there takes connections in the order in which they come: two of them depend on each other, and on when
+ * it begins. 0: unknown, or no address before the kernel chooses the port.
+ */
 static uint64_t address_object(struct kworld *k, const struct world_task *t, const struct zug_event *e)
 {
 	union {
@@ -469,11 +508,12 @@ static uint64_t address_object(struct kworld *k, const struct world_task *t, con
 			len = offsetof(struct sockaddr_un, sun_path) + strnlen(a.un.sun_path, sizeof(a.un.sun_path));
 		break;
 	case AF_INET:
-		len = offsetof(struct sockaddr_in, sin_zero);
-		break;
 	case AF_INET6:
-		a.in6.sin6_flowinfo = 0;
-		len = sizeof(a.in6);
+		/* a socket may be bound to all addresses of the machine, and to those of both families: the port alone counts */
+		a.in.sin_family = AF_INET;
+		if (!a.in.sin_port)
+			return 0;
+		len = offsetof(struct sockaddr_in, sin_addr);
 		break;
 	default:
 		return 0;
@@ -488,6 +528,16 @@ static void label_buffer(const struct ktask *kt, const struct zug_event *e, stru
 		return;
 	l->object2 = kt->buffer.object;
 	l->flags |= kt->buffer.write ? ZUG_L_WRITE : ZUG_L_COPIES;
+}
+
+/* Otherwise a process is made: what the other threads have done is copied, and what they do from here on is not. */
+static bool starts_thread(const struct zug_event *e)
+{
+	uint64_t flags = e->nr == SYS_clone ? e->arg[0] : 0;
+
+	if (e->nr == SYS_clone3 && !remote_read(e->pid, e->arg[0], &flags, sizeof(flags)))
+		return true;
+	return flags & CLONE_THREAD;
 }
 
 void kworld_label_syscall(struct kworld *k, struct world_task *t, const struct zug_event *e)
@@ -517,11 +567,27 @@ void kworld_label_syscall(struct kworld *k, struct world_task *t, const struct z
 		label_semaphore(k, t, e, l);
 	if (d && d->path2_arg)
 		l->object2 = path_object(k, t, d, e, true);
-	if (l->op == ZUG_OP_CONNECT)
+	if (l->op == ZUG_OP_CONNECT || l->op == ZUG_OP_BIND)
 		l->object2 = address_object(k, t, e);
+	if (l->object && (l->op == ZUG_OP_BIND || l->op == ZUG_OP_LISTEN)) {
+		uint64_t address = places_bound(k->o.places, l->object, l->object2);
+
+		/* from then on there is somebody to connect to */
+		if (l->op == ZUG_OP_LISTEN)
+			l->object2 = address;
+	}
+	if (l->op == ZUG_OP_IPC_GET) {
+		bool creates = (e->nr == SYS_msgget ? e->arg[1] : e->arg[2]) & IPC_CREAT;
+
+		if ((key_t)e->arg[0] != IPC_PRIVATE)
+			l->object = places_key(k->o.places, e->nr, e->arg[0]);
+		l->flags |= creates ? ZUG_L_WRITE : 0;
+	}
 	if (d && !strncmp(d->name, "open", 4) &&
 	    (e->arg[d->path_arg & 3] & (O_WRONLY | O_RDWR | O_CREAT | O_TRUNC)))
 		l->flags |= ZUG_L_WRITE;
+	if (l->op == ZUG_OP_FORK && world_living(&k->w, t->process, t) && !starts_thread(e))
+		l->flags |= ZUG_L_ENDS_ALL;
 	if (e->nr == SYS_mq_getsetattr && e->arg[1])
 		l->flags |= ZUG_L_WRITE;
 	if (l->op == ZUG_OP_READ && fd >= 0 && e->flags & ZUG_EF_OBJECT && !(e->obj.mode & S_IFMT))

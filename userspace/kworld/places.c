@@ -872,6 +872,23 @@ uint64_t places_address(struct places *p, const void *address, size_t len, uint3
 	return see_at(p, key, id);
 }
 
+uint64_t places_bound(struct places *p, uint64_t socket, uint64_t address)
+{
+	uint64_t key = fixed(mix(29, socket));
+
+	return address ? see_at(p, key, address) : seen_at(p, key);
+}
+
+uint64_t places_key(struct places *p, int call, uint32_t ipc_key)
+{
+	uint64_t id = fixed(mix(mix(31, call), ipc_key));
+	char name[32];
+
+	snprintf(name, sizeof(name), "key 0x%x", ipc_key);
+	places_named(p, id, "key", name);
+	return id;
+}
+
 uint64_t places_semaphore(struct places *p, uint64_t set, unsigned int nth, uint32_t task)
 {
 	uint64_t key = fixed(mix(mix(19, set), nth)), id = seen_at(p, key);

@@ -70,10 +70,16 @@ void places_file_gone(struct places *p, uint32_t kdev, uint64_t ino);
 uint64_t places_temporary(struct places *p, const char *path, uint32_t task);
 
 /*
- * The id of an address that task connects a socket to: numbered, for a port, or a folder in a path, may be another one in
+ * The id of an address that task binds or connects a socket to: numbered, for a port, or a folder in a path, may be another one in
  * every execution.
  */
 uint64_t places_address(struct places *p, const void *address, size_t len, uint32_t task);
+
+/* Takes down (address: not 0) to which address a socket is bound. That address; 0: none is known. */
+uint64_t places_bound(struct places *p, uint64_t socket, uint64_t address);
+
+/* The id of what a System V key stands for, in semget() or one of its kin: the number of that call. */
+uint64_t places_key(struct places *p, int call, uint32_t ipc_key);
 
 /* The id of the nth semaphore of a set, which task uses now. */
 uint64_t places_semaphore(struct places *p, uint64_t set, unsigned int nth, uint32_t task);
