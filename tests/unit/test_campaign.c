@@ -197,7 +197,8 @@ static void assert_told_of(const struct did *steps, const struct campaign_option
 	static const char *const marks[][2] = { { "--timeouts explore", "timeouts " },
 						{ "--faults eintr", "signals " },
 						{ "weak memory", "stores " },
-						{ "--point strtok", "strtok " } };
+						{ "--point strtok", "strtok " },
+						{ "--strategy lockstep", "lockstep " } };
 	struct untried *u = calloc(1, sizeof(*u));
 	char *text = NULL, got[64] = "";
 	size_t len;
@@ -258,6 +259,15 @@ static void untried_is_told(void **state)
 	assert_told((struct did[]){ { 0, ZUG_OP_DATA_WRITE, 1 }, { 0, ZUG_OP_DATA_WRITE, 2 },
 				    { 1, ZUG_OP_DATA_READ, 2 }, { 1, ZUG_OP_DATA_READ, 1 },
 				    { 0 } }, &o, "");
+	/* two tasks that try, and let the other go on; one; they do not try */
+	assert_told((struct did[]){ { 0, ZUG_OP_TRYLOCK, 1 }, { 0, ZUG_OP_YIELD, 0 }, { 1, ZUG_OP_YIELD, 0 },
+				    { 1, ZUG_OP_SEM_TRYWAIT, 2 }, { 0 } }, &o, "lockstep ");
+	assert_told((struct did[]){ { 0, ZUG_OP_TRYLOCK, 1 }, { 0, ZUG_OP_YIELD, 0 }, { 1, ZUG_OP_TRYLOCK, 1 }, { 0 } }, &o, "");
+	assert_told((struct did[]){ { 0, ZUG_OP_YIELD, 0 }, { 1, ZUG_OP_YIELD, 0 }, { 0 } }, &o, "");
+	o.search.strategy = "lockstep";
+	assert_told((struct did[]){ { 0, ZUG_OP_TRYLOCK, 1 }, { 0, ZUG_OP_PAUSE, 0 }, { 1, ZUG_OP_PAUSE, 0 },
+				    { 1, ZUG_OP_TRYLOCK, 2 }, { 0 } }, &o, "");
+	o.search.strategy = NULL;
 	/* a function that threads should not share, where there are threads */
 	assert_told((struct did[]){ { 0, ZUG_OP_CREATE, 0 }, { 0 } }, &o, "strtok ");
 	/* the race scan sees its calls */

@@ -63,12 +63,22 @@ static void note_memory(struct untried *u, uint32_t task, const struct zug_label
 		note_pair(u, &(struct untried_pair){ task, u->stored[task][i], l->object });
 }
 
+static bool is_try(unsigned int op)
+{
+	return op == ZUG_OP_TRYLOCK || op == ZUG_OP_TRYWRLOCK || op == ZUG_OP_TRYRDLOCK || op == ZUG_OP_SPIN_TRYLOCK ||
+	       op == ZUG_OP_SEM_TRYWAIT;
+}
+
 void untried_step(struct untried *u, uint32_t task, const struct zug_label *l, bool stores)
 {
 	u->timed |= l->flags & (ZUG_L_TIMED | ZUG_L_TIMER) && !(l->flags & ZUG_L_LEFT_OUT);
 	u->handlers |= l->op == ZUG_OP_SIGACTION;
 	u->signals |= l->op == ZUG_OP_KILL;
 	u->threads |= l->op == ZUG_OP_CREATE;
+	if (task < 64 && is_try(l->op))
+		u->tries |= 1ull << task;
+	if (task < 64 && (l->op == ZUG_OP_YIELD || l->op == ZUG_OP_PAUSE || l->op == ZUG_OP_SLEEP))
+		u->yields |= 1ull << task;
 	if (stores && task < UNTRIED_TASKS && !u->delayed[0])
 		note_memory(u, task, l);
 }
@@ -111,6 +121,9 @@ void untried_text(const struct untried *u, const struct campaign_options *o,
 		fprintf(to,
 			"not tried: system calls that a signal interrupts: --faults eintr; a signal "
 			"between two accesses: --watch stops behind the first\n");
+	/* one task that does so gives way to others, which get on */
+	if (__builtin_popcountll(u->tries & u->yields) > 1 && !(o->search.strategy && !strncmp(o->search.strategy, "lockstep", 8)))
+		fprintf(to, "not tried: tasks that give way to each other for ever: --strategy lockstep\n");
 	/* else the scan sees the calls */
 	for (int i = 0; u->threads && !o->points.races && i < UNTRIED_KEEP && u->keep[i]; i++)
 		if (!is_point(o, u->keep[i]))
