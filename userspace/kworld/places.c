@@ -55,6 +55,11 @@ struct static_place {
 	uint64_t vaddr;
 };
 
+/* With which the ids of its code and of its data begin. */
+struct module_hash {
+	uint64_t code, data;		/* 0: not known yet */
+};
+
 struct places {
 	struct probes *probes;
 	struct symbols *symbols;
@@ -77,6 +82,8 @@ struct places {
 	struct static_place *statics;	/* likewise */
 	size_t nr_statics, room_statics;
 	struct id_map static_index;	/* by id */
+	struct module_hash *modules;	/* kept as well: a module's path never changes */
+	unsigned int nr_modules;
 	char **unprobed;		/* paths, to be handed out */
 	unsigned int nr_unprobed, next_unprobed, room_unprobed;
 	uint32_t pipes;			/* pipe_dev() */
@@ -173,6 +180,7 @@ void places_free(struct places *p)
 	id_map_free(&p->site_index);
 	free(p->statics);
 	id_map_free(&p->static_index);
+	free(p->modules);
 	free(p);
 }
 
@@ -366,11 +374,25 @@ static bool add_site(struct places *p, const struct place_site *site)
 	return true;
 }
 
+/* Each point asks for one: a path is hashed once. */
+static struct module_hash module_hash(struct places *p, uint32_t module)
+{
+	const char *path = probes_module(p->probes, module)->path;
+	struct module_hash h;
+
+	if (module < p->nr_modules && p->modules[module].code)
+		return p->modules[module];
+	h = (struct module_hash){ mix_text(1, path), mix_text(5, path) };
+	if (ARRAY_RESERVE_ZERO(p->modules, p->nr_modules, module + 1))
+		p->modules[module] = h;
+	return h;
+}
+
 uint64_t places_site_in(struct places *p, uint32_t module, uint64_t offset)
 {
 	struct place_site ps = { .module = module, .offset = offset };
 
-	ps.site = mix(mix_text(1, probes_module(p->probes, module)->path), offset);
+	ps.site = mix(module_hash(p, module).code, offset);
 	if (!ps.site)
 		ps.site = 1;
 	return add_site(p, &ps) ? ps.site : 0;
@@ -537,9 +559,9 @@ static uint64_t count_of(struct places *p, uint32_t task)
 	return ARRAY_RESERVE_ZERO(p->counts, p->nr_counts, task + 1) ? p->counts[task]++ : 0;
 }
 
-static uint64_t static_id(const struct places *p, const struct static_place *at)
+static uint64_t static_id(struct places *p, const struct static_place *at)
 {
-	return fixed(mix(mix(mix_text(5, probes_module(p->probes, at->module)->path), at->vaddr), at->process));
+	return fixed(mix(mix(module_hash(p, at->module).data, at->vaddr), at->process));
 }
 
 /* Without memory it is forgotten: places_static_address() does not know it then. */
@@ -554,7 +576,7 @@ static void note_static(struct places *p, uint64_t id, const struct static_place
 		p->statics[p->nr_statics++] = *at;
 }
 
-bool places_static_address(const struct places *p, uint64_t object, uint32_t *process, uint64_t *address)
+bool places_static_address(struct places *p, uint64_t object, uint32_t *process, uint64_t *address)
 {
 	const uint32_t *i = id_map_find(&p->static_index, object);
 	const struct static_place *at = i ? &p->statics[*i] : NULL;

@@ -110,7 +110,7 @@ bool places_is_file(struct places *p, uint64_t object);
  * Where the object lies, if it is static data that was met in this execution or an earlier one; false: that is not known, or its
  * file is not mapped now.
  */
-bool places_static_address(const struct places *p, uint64_t object, uint32_t *process, uint64_t *address);
+bool places_static_address(struct places *p, uint64_t object, uint32_t *process, uint64_t *address);
 
 /* True when the object is static data whose type is _Atomic (symfile_is_atomic()). */
 bool places_is_atomic(struct places *p, uint64_t object);

@@ -136,6 +136,10 @@ static void read_variables(struct symfile *f)
 void sym_data_free(struct symfile *f)
 {
 	free(f->variables);
+	for (size_t i = 0; i < f->data_index.nr; i++)
+		free(f->data_names[i]);
+	free(f->data_names);
+	id_map_free(&f->data_index);
 }
 
 /* ---- into the parts of a type ---- */
@@ -679,7 +683,7 @@ bool symfile_is_constant(const struct symfile *f, uint64_t vaddr)
 	return false;
 }
 
-int symfile_data_name(struct symfile *f, uint64_t vaddr, char *buf, size_t len)
+static int find_data_name(struct symfile *f, uint64_t vaddr, char *buf, size_t len)
 {
 	const struct sym_variable *v;
 	const struct sym *s;
@@ -715,4 +719,37 @@ symbol:
 		snprintf(buf + strlen(buf), len - strlen(buf), "+0x%llx",
 			 (unsigned long long)(vaddr - s->vaddr));
 	return 0;
+}
+
+/* Names that are kept, so that an execution need not make those of the last one again. */
+#define NAMES_KEPT 65536
+
+static void keep_data_name(struct symfile *f, uint64_t vaddr, const char *name)
+{
+	size_t nr = f->data_index.nr;
+	char *copy;
+
+	if (nr == NAMES_KEPT || !ARRAY_RESERVE(f->data_names, f->data_names_size, nr + 1))
+		return;
+	copy = strdup(name);
+	if (copy && id_map_add(&f->data_index, vaddr, nr, NULL))
+		f->data_names[nr] = copy;
+	else
+		free(copy);
+}
+
+int symfile_data_name(struct symfile *f, uint64_t vaddr, char *buf, size_t len)
+{
+	const uint32_t *known = id_map_find(&f->data_index, vaddr);
+	int ret;
+
+	if (known && strlen(f->data_names[*known]) < len) {
+		strcpy(buf, f->data_names[*known]);
+		return 0;
+	}
+	ret = find_data_name(f, vaddr, buf, len);
+	/* one that fills the buffer may be cut */
+	if (!ret && !known && strlen(buf) + 1 < len)
+		keep_data_name(f, vaddr, buf);
+	return ret;
 }

@@ -158,6 +158,9 @@ struct symfile {
 	bool variables_read;
 	struct sym_variable *variables;		/* ascending by vaddr */
 	size_t nr_variables, variables_size;
+	struct id_map data_index;		/* by vaddr: which of data_names */
+	char **data_names;			/* what symfile_data_name() has found */
+	size_t data_names_size;
 
 	struct frames_entry *frames;
 	uint32_t nr_frames, frames_size;
