@@ -2,6 +2,7 @@
 /* test_lease.c - leases and plans: what the kernel side is given, and what it tells of points that were passed */
 #include <fcntl.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -110,6 +111,36 @@ static void test_rust_locks(void)
 		       probes_rust_names("std::sys::sync::rwlock::futex::RwLock::read_unlock") == ZUG_OP_RDLOCK &&
 		       !probes_rust_names("shop::Mutex::lock") && !probes_rust_names(NULL),
 	       "and so is what an atomic instruction is about");
+}
+
+#define PAGE 4096
+#define STRIDE 40
+
+/* Locks in an array over two pages, one of them across the border, one far away, one where nothing is mapped. */
+static void test_lock_fetch(void)
+{
+	static struct lock_memory m;
+	unsigned char *p = mmap(NULL, 4 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint64_t base = (uint64_t)(uintptr_t)p, first = base + PAGE - 4 * STRIDE - 8, list[16], far = base + 2 * PAGE + 1000;
+	bool all = true;
+
+	munmap(p + 3 * PAGE, PAGE);
+	for (size_t i = 0; i < 3 * PAGE; i += 4)
+		memcpy(p + i, &(uint32_t){ i + 1 }, 4);
+	for (uint32_t i = 0; i < 10; i++)
+		list[(7 * i + 3) % 10] = first + i * STRIDE;
+	list[10] = list[4];
+	list[11] = far;
+	list[12] = base + 3 * PAGE + 8;
+	lock_memory_forget(&m);
+	put_word(&m, getpid(), list[0], 7);
+	lock_memory_fetch(&m, getpid(), list, 13);
+	for (uint32_t i = 1; i < 12; i++)
+		all &= known_word(&m, getpid(), list[i]) == list[i] - base + 1;
+	tap_ok(all && m.nr == 11, "locks near each other and far away are read at once, each of them once");
+	tap_ok(known_word(&m, getpid(), list[0]) == 7, "  but for what is known");
+	tap_ok(known_word(&m, getpid(), list[12]) == UINT32_MAX, "  and where nothing is mapped nothing is known");
+	munmap(p, 3 * PAGE);
 }
 
 static void test_lease(void)
@@ -585,6 +616,7 @@ int main(void)
 {
 	test_lock_memory();
 	test_rust_locks();
+	test_lock_fetch();
 	test_lease();
 	test_plan();
 	test_plan_rules();

@@ -29,6 +29,9 @@
 /* Where glibc's rwlock has its kind. */
 #define RWLOCK_KIND		48
 
+#define PAGE_BYTES		4096
+#define LOCK_BYTES		(LOCK_WORDS * sizeof(uint32_t))
+
 void lock_memory_forget(struct lock_memory *m)
 {
 	m->nr = 0;
@@ -86,29 +89,60 @@ static const uint32_t *known(const struct lock_memory *m, int pid, uint64_t addr
 	return at < m->nr ? m->e[at].words : NULL;
 }
 
-void lock_memory_fetch(struct lock_memory *m, int pid, const uint64_t *addrs, unsigned int nr)
+/* What is not known of these addresses, ascending, each once; list has room for LOCK_FETCH. Their number. */
+static unsigned int unknown(const struct lock_memory *m, int pid, const uint64_t *addrs, unsigned int nr, uint64_t *list)
 {
-	uint32_t words[LOCK_FETCH][LOCK_WORDS];
-	struct iovec local[LOCK_FETCH], remote[LOCK_FETCH];
-	unsigned int wanted = 0;
-	ssize_t got;
+	unsigned int wanted = 0, at;
 
 	for (unsigned int i = 0; i < nr && wanted < LOCK_FETCH && m->nr + wanted < LOCK_MEMORY; i++) {
-		bool again = known(m, pid, addrs[i]) != NULL;
-
-		for (unsigned int k = 0; k < wanted; k++)
-			again |= (uint64_t)(uintptr_t)remote[k].iov_base == addrs[i];
-		if (again)
+		if (known(m, pid, addrs[i]))
 			continue;
-		local[wanted] = (struct iovec){ words[wanted], sizeof(words[0]) };
-		remote[wanted++] = (struct iovec){ (void *)(uintptr_t)addrs[i], sizeof(words[0]) };
+		for (at = wanted; at && list[at - 1] > addrs[i]; at--)
+			;
+		if (at && list[at - 1] == addrs[i])
+			continue;
+		memmove(&list[at + 1], &list[at], (wanted++ - at) * sizeof(*list));
+		list[at] = addrs[i];
 	}
+	return wanted;
+}
+
+/* Locks that lie so near each other in one page are read in one piece: each piece costs the kernel a look at the page tables. */
+#define LOCK_GAP	128
+
+static bool is_near(uint64_t addr, uint64_t next)
+{
+	return next - addr <= LOCK_GAP && addr / PAGE_BYTES == (next + LOCK_BYTES - 1) / PAGE_BYTES;
+}
+
+void lock_memory_fetch(struct lock_memory *m, int pid, const uint64_t *addrs, unsigned int nr)
+{
+	unsigned char read[LOCK_FETCH * LOCK_GAP + LOCK_BYTES];
+	struct iovec local = { .iov_base = read }, remote[LOCK_FETCH];
+	uint64_t list[LOCK_FETCH];
+	unsigned int wanted = unknown(m, pid, addrs, nr, list), pieces = 0;
+	size_t at[LOCK_FETCH];
+	uint32_t words[LOCK_WORDS];
+	ssize_t got;
+
 	/* one alone is read when it is asked for */
 	if (wanted < 2)
 		return;
-	got = process_vm_readv(pid, local, wanted, remote, wanted, 0);
-	for (unsigned int i = 0; got >= (ssize_t)((i + 1) * sizeof(words[0])); i++)
-		lock_memory_put(m, pid, (uint64_t)(uintptr_t)remote[i].iov_base, words[i]);
+	for (unsigned int i = 0; i < wanted; i++) {
+		if (i && is_near(list[i - 1], list[i])) {
+			at[i] = at[i - 1] + (list[i] - list[i - 1]);
+			remote[pieces - 1].iov_len += at[i] + LOCK_BYTES - local.iov_len;
+		} else {
+			at[i] = local.iov_len;
+			remote[pieces++] = (struct iovec){ (void *)(uintptr_t)list[i], LOCK_BYTES };
+		}
+		local.iov_len = at[i] + LOCK_BYTES;
+	}
+	got = process_vm_readv(pid, &local, 1, remote, pieces, 0);
+	for (unsigned int i = 0; i < wanted && got >= (ssize_t)(at[i] + LOCK_BYTES); i++) {
+		memcpy(words, read + at[i], LOCK_BYTES);
+		lock_memory_put(m, pid, list[i], words);
+	}
 }
 
 static bool read_words(struct lock_memory *m, int pid, uint64_t addr, uint32_t *w, unsigned int nr)
