@@ -520,6 +520,8 @@ static int conclude_late(struct scan *s, char *err, size_t errlen)
 	if (s->pair < s->nr_pairs)
 		s->mode = HOLDING;
 	ret = plant(s, false, err, errlen);
+	if (!ret && !nr)
+		session_template_same_points(s->session);
 	return ret ? ret : nr;
 }
 

@@ -233,6 +233,8 @@ bool session_template_begin(struct session *s);
 void session_template_end(struct session *s, struct execution *x);
 /* True while no execution that was forked has been compared with one by exec, and some are to come. */
 bool session_template_on_trial(const struct session *s);
+/* The points were changed and are what they were: the next template need not wait until an execution has shown that they stay. */
+void session_template_same_points(struct session *s);
 /* No template from now on. */
 void session_template_give_up(struct session *s, const char *why);
 /* A line for the summary; malloc'd, NULL: there is nothing to say. */

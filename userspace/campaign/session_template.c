@@ -104,6 +104,11 @@ void session_template_expect(struct session *s, uint64_t executions)
 	s->template.ahead = executions;
 }
 
+void session_template_same_points(struct session *s)
+{
+	s->template.probes_before = kernel_probes_changed(s->k);
+}
+
 bool session_template_on_trial(const struct session *s)
 {
 	const struct session_template *t = &s->template;

@@ -763,7 +763,7 @@ int sandbox_drain(struct sandbox *s, pid_t root, int *status)
 		}
 		if (i % 200 == 199)
 			leave_class(s);
-		if (i % 50 == 0)
+		if (i % 50 == 49)
 			kernel_ctl(s->k, &ctl);
 		await_death(s, i, begin_ns);
 	}
