@@ -332,6 +332,8 @@ static void note_free(struct races *r, const struct search_point *p, uint32_t i)
 	const struct zug_label *mine = &p->cand[i].label;
 	struct clash on;
 
+	if (!r->s->world->frees)
+		return;
 	for (uint32_t k = 0; accesses(mine) && !r->noted && k < p->nr; k++) {
 		if (!frees(mine) && !frees(&p->cand[k].label))
 			continue;

@@ -26,17 +26,17 @@ static bool on_step(void *state, const struct search_point *p, uint32_t i, struc
 {
 	struct watched *w = state;
 	struct untried *u = &w->u;
-	struct world_status st;
+	bool timer;
 
 	if (!p->step)
 		untried_begin(u);
 	/* while the scan looks, everything that may be shared is a point */
 	untried_step(u, p->cand[i].task, &p->cand[i].label, !w->races->scanning);
 	if (!u->timed || (u->handlers && !u->signals)) {
-		w->s->world->ops->status(w->s->world, &st);
-		u->signals |= st.next_timer != UINT64_MAX;
+		timer = kworld_any_timer(w->s->world);
+		u->signals |= timer;
 		/* what of a poll() its label does not say */
-		u->timed |= st.next_timer != UINT64_MAX || kworld_any_timed(w->s->world);
+		u->timed |= timer || kworld_any_timed(w->s->world);
 	}
 	u->early |= w->s->o.inputs.explore_timeouts;
 	w->s->timed |= u->timed && !w->s->frozen;

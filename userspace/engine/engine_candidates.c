@@ -15,6 +15,8 @@
 
 /* So many names are more work than a look at every task. */
 #define MANY_CHANGES 4096
+/* Among so many that were named last a task is looked for, so that it is not named twice. */
+#define LAST_CHANGES 4
 
 void world_changed_all(struct world *w)
 {
@@ -26,9 +28,12 @@ void world_changed(struct world *w, uint32_t task)
 {
 	struct world_changes *c = &w->changes;
 
-	/* one event names the task that it is of several times */
-	if (!c->kept || c->all || (c->nr && c->list[c->nr - 1] == task))
+	if (!c->kept || c->all)
 		return;
+	/* one event names the tasks that it is of several times */
+	for (uint32_t i = c->nr; i > 0 && i + LAST_CHANGES > c->nr; i--)
+		if (c->list[i - 1] == task)
+			return;
 	if (c->nr == MANY_CHANGES || !ARRAY_RESERVE(c->list, c->room, c->nr + 1)) {
 		world_changed_all(w);
 		return;

@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include "lib/label.h"
 #include "lib/trace.h"
 #include "lib/spent.h"
@@ -108,8 +109,20 @@ struct world_event {
 	bool root;		/* EXIT: of the root command: the execution is over; FATAL: of its process */
 	int signal;		/* FATAL: it ends its process; 0: the task quits */
 	uint64_t site;		/* EXIT: where a fault (SIGSEGV and its kin) ended its process while it ran; 0: no */
-	char text[256];
+	char text[256];		/* last: most events have none (world_event_clear()) */
 };
+
+/* All zeros but for what stands behind the text's end: each point is such an event. */
+static inline void world_event_clear(struct world_event *ev)
+{
+	memset(ev, 0, offsetof(struct world_event, text) + 1);
+}
+
+static inline void world_event_copy(struct world_event *to, const struct world_event *from)
+{
+	memcpy(to, from, offsetof(struct world_event, text));
+	strcpy(to->text, from->text);
+}
 
 /* What a call can be made to do, other than all that it could. The numbers are in traces (options): append only. */
 enum fault {
@@ -287,6 +300,7 @@ struct world {
 	bool ends_stop;			/* the engine's, too: no lease and no plan goes over a task's end */
 	uint8_t ends_well;		/* the engine's, too: the status with which the root command may end under a lease */
 	bool told_again;		/* what comes next was told before, of another execution: tasks go on when all of that is told */
+	bool frees;			/* the world's: a label of this execution had ZUG_L_FREES */
 	bool *of_runtime;		/* the engine's: by task, whether a language's runtime has it for itself */
 	uint32_t of_runtime_room;
 	struct world_task *tasks;	/* by task number; state TASK_NONE when not in this execution */

@@ -45,6 +45,7 @@ void kworld_begin(struct kworld *k, bool stop_always)
 	/* nothing of the last execution may be taken for this one's */
 	if (!k->o.launch.joined)
 		kernel_forget(k->o.kernel, sandbox_slot(k->o.sandbox));
+	w->frees = false;
 	memset(w->tasks, 0, w->nr_tasks * sizeof(*w->tasks));
 	memset(k->kt, 0, k->nr_kt * sizeof(*k->kt));
 	if (k->by_kid)

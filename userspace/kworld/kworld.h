@@ -75,6 +75,8 @@ uint32_t kworld_hits(struct world *w, uint32_t site);
 
 /* Some task is blocked with a time-out of the program's own. */
 bool kworld_any_timed(const struct world *w);
+/* A timer of the test's is armed, or a message of it is under way: world_status.next_timer, without a look at the clock. */
+bool kworld_any_timer(const struct world *w);
 
 /*
  * A task computed so long without a point that others were given a turn, in the last execution: where it was at

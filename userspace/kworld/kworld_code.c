@@ -308,6 +308,7 @@ void kworld_label_code(struct kworld *k, struct world_task *t, struct ktask *kt,
 	if (t->nr_accesses && s->code.kind == CODE_BLOCK && code_block_access(s->code.size)->frees) {
 		l->flags |= ZUG_L_FREES;
 		t->access[0].frees = true;
+		k->w.frees = true;
 	}
 	note_buffer(t, kt, e, &s->code);
 	note_given_back(t, e, &s->code);

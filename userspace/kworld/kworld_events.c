@@ -109,7 +109,10 @@ void kworld_wakes(struct kworld *k, uint32_t n, uint32_t waker, struct world_eve
 {
 	struct world_task *t = &k->w.tasks[n];
 
-	*ev = (struct world_event){ .kind = WORLD_WAKE, .task = n, .waker = kworld_number(k, waker) };
+	world_event_clear(ev);
+	ev->kind = WORLD_WAKE;
+	ev->task = n;
+	ev->waker = kworld_number(k, waker);
 	world_changed(&k->w, n);
 	t->deadline = 0;
 	t->state = TASK_PARKED;
@@ -569,12 +572,17 @@ static void acts(struct kworld *k, struct arrival *a)
 
 void kworld_handle(struct kworld *k, const struct zug_event *event)
 {
-	struct arrival a = { .e = *event, .ev = { .task = WORLD_NO_TASK, .waker = WORLD_NO_TASK } };
+	struct arrival a;
 	const struct event_kind *kind;
 	struct zug_event *e = &a.e;
 	uint32_t n;
 	bool told;
 
+	a.e = *event;
+	a.t = NULL;
+	a.kt = NULL;
+	world_event_clear(&a.ev);
+	a.ev.task = a.ev.waker = WORLD_NO_TASK;
 	lock_memory_forget(&k->locks);
 	if (e->kind >= sizeof(kinds) / sizeof(kinds[0]) || !kinds[e->kind].handle) {
 		k->run.broken = "the kernel side sent an event of an unknown kind";

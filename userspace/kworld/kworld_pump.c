@@ -36,7 +36,7 @@ bool kworld_tell(struct kworld *k, const struct world_event *ev)
 		k->run.broken = "out of memory";
 		return false;
 	}
-	q->list[q->end++] = *ev;
+	world_event_copy(&q->list[q->end++], ev);
 	return true;
 }
 
@@ -57,7 +57,7 @@ static bool take(struct kworld *k, struct world_event *ev)
 
 	if (q->first == q->end)
 		return false;
-	*ev = q->list[q->first++];
+	world_event_copy(ev, &q->list[q->first++]);
 	return true;
 }
 

@@ -290,6 +290,11 @@ uint64_t kworld_next_timer(const struct kworld *k)
 	return timer < message ? timer : message;
 }
 
+bool kworld_any_timer(const struct world *w)
+{
+	return kworld_next_timer((const struct kworld *)w) != UINT64_MAX;
+}
+
 bool kworld_timer(struct world *w, struct world_timer *t)
 {
 	struct kworld *k = (struct kworld *)w;

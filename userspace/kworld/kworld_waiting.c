@@ -117,7 +117,7 @@ void kworld_waiters_touch(struct kworld *k, uint32_t n)
 
 		object_changed(k, 0);
 		for (unsigned int i = 0; i < 4; i++)
-			if (objects[i])
+			if (objects[i] && (i < 2 || (objects[i] != l->object && objects[i] != l->object2)))
 				object_changed(k, objects[i]);
 	}
 	/* a task that waits within its operation goes on with that when it is woken */
