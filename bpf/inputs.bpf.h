@@ -897,13 +897,20 @@ __noinline int wait_ends(__s32 nr, __s64 ret)
 __noinline int wait_begins(__s32 nr, const struct call_args *args)
 {
 	struct task_struct *p = bpf_get_current_task_btf();
-	struct task_state *t = state_of(p);
+	struct task_state *t;
 	struct zug_sandbox *s;
-	bool nothing;
+	bool nothing, timed;
 
-	if (!args || !t || !(s = sandbox_of(t)))
+	if (!args)
 		return 0;
-	if (has_timeout(nr, args->a)) {
+	timed = has_timeout(nr, args->a);
+	/* most calls: the task's state is not looked up for them again */
+	if (!timed && !sets_timer(nr) && nr != NR_setsockopt && !syscall_of(nr)->sock_time)
+		return 0;
+	t = state_of(p);
+	if (!t || !(s = sandbox_of(t)))
+		return 0;
+	if (timed) {
 		if (only_looks(nr, args->a, &nothing)) {
 			t->flags |= nothing || !stops_at_exit ? TF_INSTANT : TF_LOOKS;
 			return 0;
@@ -982,7 +989,7 @@ int BPF_PROG(zug_sys_exit, struct pt_regs *regs, long ret)
 		file_times(s, p, t, nr);
 	} else if (nr == NR_setsockopt || nr == NR_getsockopt || nr == NR_accept || nr == NR_accept4) {
 		socket_told(nr, ret);
-	} else {
+	} else if (sets_timer(nr) || t->flags & TF_TIMED) {
 		wait_ends(nr, ret);
 	}
 	return 0;
