@@ -6,9 +6,12 @@
  *	inspect.bpf.h	address spaces, files, timers: from addresses to objects
  *	inputs.bpf.h	what a test is told instead of the truth: time, CPUs
  *	template.bpf.h	executions that are forked from a process that stands still
+ *	hand_over.bpf.h	where the turn goes when its holder gives it up
  *	turn.bpf.h	turn taking: the sched_ext scheduler (zug_ops at its end)
  *	execute.bpf.h	what a task does at a breakpoint, in place of the processor
- *	points.bpf.h	where tasks stop
+ *	points.bpf.h	how a task stops at a point, or passes it
+ *	breakpoint.bpf.h	points at breakpoints
+ *	signals.bpf.h	points at signals
  *	calls.bpf.h	system calls
  *	tasks.bpf.h	which tasks and mappings a test has
  *	commands.bpf.h	the commands of user space (zug_ctl)
@@ -65,6 +68,8 @@ static __always_inline __s32 user_syscall(struct task_struct *p)
 #include "environment.bpf.h"
 #include "execute.bpf.h"
 #include "points.bpf.h"
+#include "breakpoint.bpf.h"
+#include "signals.bpf.h"
 #include "calls.bpf.h"
 #include "tasks.bpf.h"
 #include "commands.bpf.h"

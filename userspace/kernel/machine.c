@@ -165,7 +165,7 @@ static void look_btf(struct machine_fact *f)
 		snprintf(f->found, sizeof(f->found), "/sys/kernel/btf/vmlinux");
 }
 
-/* Where the programs attach, and what they call: points.bpf.h, tasks.bpf.h and turn.bpf.h of bpf/. */
+/* Where the programs attach, and what they call: breakpoint.bpf.h, signals.bpf.h, tasks.bpf.h and turn.bpf.h of bpf/. */
 static const char *const functions[] = {
 	"uprobe_pre_sstep_notifier", "uprobe_mmap", "uprobe_munmap",
 	"scx_bpf_create_dsq", "scx_bpf_dsq_insert", "scx_bpf_dsq_move", "scx_bpf_dsq_move_to_local",
