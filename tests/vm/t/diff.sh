@@ -92,8 +92,10 @@ if begin "names of C++ in the report of a finding"; then
 	grep -A1 '^It fails when$' pair | grep -qE 'T[123] does data-read words  count async-count' &&
 		grep -A1 '^  before$' pair | grep -qE 'T[123] does data-write words  count async-count' ||
 		note "another pair: $(cat pair)"
-	want_out 'std::[A-Za-z_:]+<\.\.\.>'
 	! grep -E 'basic_string|^ .{140}' "$dir/out" >long || note "long names: $(head -n 5 long)"
+	# whether the report has one depends on the schedule
+	zug 60 show --all t/async-count.1.trace
+	want_out 'std::[A-Za-z_:]+<\.\.\.>'
 	end
 fi
 
