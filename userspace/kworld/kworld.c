@@ -209,12 +209,15 @@ static int kworld_tend(struct world *w, uint64_t *ran_ns, char *err, size_t errl
 	struct kworld *k = kw(w);
 	const volatile struct zug_sandbox *z = kworld_state(k);
 	uint32_t n = kworld_number(k, z->holder ? z->holder : z->grant);
+	uint64_t used;
 	int ret = lane_watch_look(&k->lane_watch, sandbox_lane(k->o.sandbox), n == WORLD_NO_TASK ? 0 : w->tasks[n].pid,
 				  err, errlen);
 
 	if (!k->run.cpu_known)
 		note_cpu_time(k);
-	*ran_ns = sandbox_cpu_ns(k->o.sandbox) - k->run.cpu_ns;
+	used = sandbox_cpu_ns(k->o.sandbox);
+	/* the control group tells nothing when somebody has removed it, which is told as that */
+	*ran_ns = used > k->run.cpu_ns ? used - k->run.cpu_ns : 0;
 	return ret;
 }
 

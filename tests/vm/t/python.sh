@@ -48,7 +48,7 @@ elif begin "a race in Python is found, and told by its lines"; then
 	account
 	for ask in always unknown; do
 		simplest=--no-minimize
-		[ $ask = always ] || simplest='--minimize-time 6s'
+		[ $ask = always ] || simplest='--minimize-time 20s'
 		# shellcheck disable=SC2086
 		zug 60 run -q --seed 1 --from-output '^ready' --executions 30 $simplest --ask $ask -o $ask -- $python account.py
 		want_status 1
