@@ -63,6 +63,7 @@ end_zugd()
 	wait $daemon
 	rc=$?
 	want_status 0 "zugd"
+	[ $rc = 0 ] || note "zugd says: $(tail -n 5 "$base/zugd.log")"
 	want_nothing_left
 	end
 }
