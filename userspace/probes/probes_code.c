@@ -376,8 +376,7 @@ static int add_place(struct found *f, struct file_piece *file, const struct code
 	return found_append(f, &s);
 }
 
-/* Most of a program in Rust may be packages, pools of threads among them, which are compiled into its file. */
-static bool has_packages(struct probes *p, uint32_t module)
+bool probes_is_rust(struct probes *p, uint32_t module)
 {
 	const struct probe_foreign *f = foreign_of(p, module);
 
@@ -392,7 +391,8 @@ int probes_add_code(struct probes *p, uint32_t module, const struct probe_code *
 	struct file_piece file = { 0 };
 	const char *copy = m->path;
 	struct code *code = probes_code(p, module, err, errlen);
-	struct symfile *own = has_packages(p, module) ? m->file : NULL;
+	/* most of a program in Rust may be packages, pools of threads among them, which are compiled into its file */
+	struct symfile *own = probes_is_rust(p, module) ? m->file : NULL;
 	int ret = 0;
 
 	if (!code)

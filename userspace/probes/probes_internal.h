@@ -70,6 +70,8 @@ void probes_go_site(const struct probe_site *s, struct zug_site *what);
  * err.
  */
 int probes_plant_rust(struct probes *p, uint32_t m, char *err, size_t errlen);
+/* The module has code in Rust. */
+bool probes_is_rust(struct probes *p, uint32_t module);
 /* A function that is such a place: what it does is no point of its own. */
 bool probes_in_rust_lock(const char *function);
 /* An atomic instruction of that function, inlined or not: the operation whose objects its object is one of; else ZUG_OP_NONE. */

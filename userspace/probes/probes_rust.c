@@ -75,24 +75,13 @@ static int on_lock(const struct symdef *d, void *arg)
 						       .entry = true, .layout = SYMLIBC_RUST });
 }
 
-static int on_rust(const struct symdef *d, unsigned int name, void *arg)
-{
-	(void)d;
-	(void)name;
-	*(bool *)arg = true;
-	return 1;
-}
-
 int probes_plant_rust(struct probes *p, uint32_t m, char *err, size_t errlen)
 {
-	static const char *const mark[] = { "rust_eh_personality" };
 	struct probe_module *mod = &p->modules[m];
 	struct found f = { .fd = -1, .file = mod->file };
-	bool is_rust = false;
 	int ret = 0;
 
-	symfile_find_names(mod->file, mark, 1, on_rust, &is_rust);
-	if (!is_rust)
+	if (!probes_is_rust(p, m))
 		return 0;
 	f.fd = open(mod->path, O_RDONLY | O_CLOEXEC);
 	for (size_t i = 0; i < NR_LOCKS; i++)

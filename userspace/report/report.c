@@ -620,24 +620,23 @@ static bool is_early(const struct trace *t, uint64_t i)
  */
 static void put_expired(struct report *r)
 {
-	const struct trace_step *s;
-	unsigned int total = 0, n = 0;
+	uint64_t last[EXPIRED_MAX];
+	unsigned int total = 0;
 
-	for (int show = 0; show < 2; show++) {
-		for (uint64_t i = 0; i < trace_nr_steps(r->t); i++) {
-			s = trace_step(r->t, i);
-			if (s->label.op != ZUG_OP_EXPIRE || !s->label.object || is_early(r->t, i))
-				continue;
-			if (!show)
-				total++;
-			else if (++n > total - (total < EXPIRED_MAX ? total : EXPIRED_MAX))
-				report_action(r, s->task, "does", s);
-		}
-		if (!total)
-			return;
-		if (!show)
-			fprintf(r->out, "\n%sWaits that end by their time-out%s%s\n", report_style(r, STYLE_STRONG),
-				total > EXPIRED_MAX ? " (the last ones):" : ":", report_style(r, STYLE_PLAIN));
+	for (uint64_t i = 0; i < trace_nr_steps(r->t); i++) {
+		const struct zug_label *l = &trace_step(r->t, i)->label;
+
+		if (l->op == ZUG_OP_EXPIRE && l->object && !is_early(r->t, i))
+			last[total++ % EXPIRED_MAX] = i;
+	}
+	if (!total)
+		return;
+	fprintf(r->out, "\n%sWaits that end by their time-out%s%s\n", report_style(r, STYLE_STRONG),
+		total > EXPIRED_MAX ? " (the last ones):" : ":", report_style(r, STYLE_PLAIN));
+	for (unsigned int n = total > EXPIRED_MAX ? total - EXPIRED_MAX : 0; n < total; n++) {
+		const struct trace_step *s = trace_step(r->t, last[n % EXPIRED_MAX]);
+
+		report_action(r, s->task, "does", s);
 	}
 }
 
