@@ -49,8 +49,8 @@ void kernel_search_gone(struct kernel *k, unsigned int slot);
 unsigned int kernel_first_slot(const struct kernel *k);
 /*
  * Who gives a search more sandboxes and CPUs than its own, and takes them back; NULL: they are all its own. The search asks
- * for nr CPUs, its own among them (1: nothing more comes after that), and looks for changes: what it gets, and how many it is to keep. What it gives back was
- * freed before. forked: in a copy of the process, which must hold nothing of it.
+ * for nr CPUs, its own among them (1: nothing more comes after that), and looks for changes: what it gets, and how many it is
+ * to keep. What it gives back was freed before. forked: in a copy of the process, which must hold nothing of it.
  */
 struct lane_change {
 	bool keep;		/* no more than nr; else cpu and slot are its own */

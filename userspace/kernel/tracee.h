@@ -55,7 +55,10 @@ int tracee_set_pc(pid_t tid, uint64_t pc);
 /* Integer registers of a stopped task in DWARF order, then fs_base. */
 int tracee_dwarf_registers(pid_t tid, uint64_t dwarf[18]);
 
-/* Integer registers in DWARF order and fs_base (as the kernel side reads them of a parked task) into the same form; known: a byte for each. */
+/*
+ * Integer registers in DWARF order and fs_base (as the kernel side reads them of a parked task) into the same form; known: a
+ * byte for each.
+ */
 void tracee_pack_registers(const uint64_t dwarf[18], uint8_t regs[TRACEE_REGS_SIZE], uint8_t known[TRACEE_REGS_SIZE]);
 /* The target description in XML; malloc'd, NULL: no memory. */
 char *tracee_description(void);

@@ -4,8 +4,9 @@
  *
  * Here is what the engine asks for: beginning and ending an execution, the turn, what locks say, stacks, names for the
  * trace. What happens comes from the pump: kworld_pump.c (events, errands), kworld_events.c (what each kind does to a task),
- * kworld_labels.c and kworld_code.c (what a task is about to do). Time is in kworld_time.c, faults and byte flows are in
- * kworld_faults.c and kworld_byte_flows.c. Read world.h first, then kworld_internal.h.
+ * kworld_labels.c, kworld_signals.c and kworld_code.c (what a task is about to do), kworld_blocked.c (what it waits for). Time
+ * is in kworld_time.c, faults and byte flows are in kworld_faults.c and kworld_byte_flows.c. Read world.h first, then
+ * kworld_internal.h.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -193,7 +193,8 @@ struct lease {
 	uint32_t nr_found;
 	bool handed;		/* at the point that comes next the turn goes to the task `to` */
 	uint32_t to;
-	uint32_t ahead;		/* the task that has the turn, while the engine decides about the point at which it got or kept it; or WORLD_NO_TASK */
+	/* the task that has the turn, while the engine decides about the point at which it got or kept it; or WORLD_NO_TASK */
+	uint32_t ahead;
 };
 
 /* Before the search begins a task is taken for one that waits for another after so many stops in a computation in a row, */
@@ -241,7 +242,7 @@ struct kworld_run {
 	uint64_t stops[KWORLD_STOPS];	/* sites */
 	bool lone_stop;		/* no other task could run at the last stop in a computation */
 	struct quiet_stops quiet_stops;
-	bool begun;		/* a task has come to where the search begins, which an interpreter is asked at (kworld_executes_own()) */
+	bool begun;		/* a task has come to where the search begins, at which an interpreter is asked */
 	bool computed_long;	/* a task did: those stops stay */
 	uint32_t told_modules;	/* that this execution's trace knows */
 	struct lease lease;
@@ -397,8 +398,16 @@ void kworld_waiters_free(struct kworld *k);
 void kworld_label_point(struct kworld *k, struct world_task *t, struct ktask *kt,
 			const struct zug_event *e);
 void kworld_label_syscall(struct kworld *k, struct world_task *t, const struct zug_event *e);
+/* What system calls have to do with signals and the ends of processes (kworld_signals.c). */
+void kworld_label_signals(struct kworld *k, struct world_task *t, const struct zug_event *e, struct zug_label *l);
+/* A task reads descriptor fd. If that is one of signals, it is about the signal as much as about the descriptor. */
+void kworld_label_signal_read(struct kworld *k, const struct world_task *t, int fd, struct zug_label *l);
 /* What a signal to a process is known by, for those that send it and its handlers. */
 uint64_t kworld_signal_object(struct kworld *k, uint32_t process, int signal);
+/* A signal that the task will take when it goes on. */
+bool kworld_has_signal(struct kworld *k, int pid);
+/* A signal that is ignored where it is neither handled nor blocked: the task handles or blocks it. */
+bool kworld_notices(struct kworld *k, int pid, int signal);
 /* The site of a system call whose task stands before it: the place in the program, if it can be told. */
 uint64_t kworld_caller(struct kworld *k, const struct world_task *t, const struct zug_event *e);
 /* Sets ZUG_L_LEFT_OUT in t->label where --only and --not say so: of a probed place; of a system call or a note of libzug. */
@@ -458,7 +467,7 @@ bool kworld_where(const struct zug_event *e, uint32_t flag, uint64_t addr, struc
 /* The object at an address: flag says which of the event's places it is. 0: unknown. */
 uint64_t kworld_memory_object(struct kworld *k, const struct world_task *t, const struct zug_event *e,
 			      uint32_t flag, uint64_t addr, unsigned int op);
-/* Says what a task that blocked waits for: its label, t->wait, t->where. */
+/* Says what a task that blocked waits for: its label, t->wait, t->where (kworld_blocked.c). */
 void kworld_describe_wait(struct kworld *k, struct world_task *t, const struct zug_event *e);
 /* world_ops.in_flight */
 bool kworld_in_flight(struct world *w);
@@ -494,10 +503,6 @@ void kworld_unhold(struct kworld *k, uint32_t n);
  */
 int kworld_take_out(struct kworld *k, uint32_t n, bool parked,
 		    void (*change)(struct kworld *k, uint32_t n, struct user_regs_struct *r, void *arg), void *arg);
-/* A signal that the task will take when it goes on. */
-bool kworld_has_signal(struct kworld *k, int pid);
-/* A signal that is ignored where it is neither handled nor blocked: the task handles or blocks it. */
-bool kworld_notices(struct kworld *k, int pid, int signal);
 /* A copy of a task's descriptor, close-on-exec, or -errno. */
 int kworld_copy_fd(int pid, int fd);
 /* Faults (kworld_faults.c): as in struct world_ops. */

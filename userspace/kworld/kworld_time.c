@@ -384,20 +384,6 @@ int kworld_interrupt(struct kworld *k, uint32_t n)
 
 /* ---- the kernel's timer was too early ---- */
 
-bool kworld_has_signal(struct kworld *k, int pid)
-{
-	struct zug_ctl c = { .cmd = ZUG_CMD_SIGNAL, .sandbox = sandbox_slot(k->o.sandbox), .pid = pid, .signal.signal = 1 };
-
-	return !kernel_ctl(k->o.kernel, &c) && c.signal.pending & ~c.signal.blocked;
-}
-
-bool kworld_notices(struct kworld *k, int pid, int signal)
-{
-	struct zug_ctl c = { .cmd = ZUG_CMD_SIGNAL, .sandbox = sandbox_slot(k->o.sandbox), .pid = pid, .signal.signal = signal };
-
-	return !kernel_ctl(k->o.kernel, &c) && (c.signal.handled || c.signal.blocked >> (signal - 1) & 1);
-}
-
 static uint64_t t_left(struct kworld *k, uint32_t n)
 {
 	uint64_t clock = kworld_state(k)->clock, deadline = k->w.tasks[n].deadline;

@@ -192,7 +192,7 @@ struct code_block_access {
 		CODE_GROWS_BY_STRING,	/* where that and its own are */
 	} grows;
 	uint8_t second_bytes;	/* at the second; 0: as many as at the operand */
-	bool pieces;		/* the operand is where struct iovec lie, or, where `message` is not 0, what tells that behind so many bytes */
+	bool pieces;		/* at the operand struct iovec lie, or, with `message`, what tells that behind so many bytes */
 	uint8_t message;
 };
 
