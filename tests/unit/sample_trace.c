@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <assert.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include "lib/base/machine_mark.h"
-#include "lib/trace.h"
+#include "report/report.h"
 #include "sample_trace.h"
 
 #define LOCK_A 0xa1a1a1a1a1a1a1a1
@@ -246,4 +247,45 @@ void sample_busy(const char *path, const char *dir, unsigned int nr_steps)
 	trace_add_outcome(w, &(struct trace_outcome){ .kind = ZUG_OUTCOME_ABORT, .code = 6, .failure = 0xbad,
 		.message = "server.c:118: serve_request: Assertion `stats.total == sum' failed." });
 	assert(trace_close(w, false) == 0);
+}
+
+struct trace_writer *sample_begin(const char *path)
+{
+	const struct trace_header h = { .cwd = "/src", .argv = (char *[]){ "x", NULL }, .envp = (char *[]){ NULL } };
+	int err;
+	struct trace_writer *w = trace_create(path, &h, &err);
+
+	assert(w);
+	return w;
+}
+
+const uint32_t sample_both[2] = { 0, 1 };
+
+struct trace_writer *sample_begin_two(const char *path)
+{
+	struct trace_writer *w = sample_begin(path);
+
+	trace_add_task(w, &(struct trace_task){ .parent = TRACE_NO_TASK, .comm = "x" });
+	trace_add_task(w, &(struct trace_task){ .task = 1, .parent = 0, .comm = "x" });
+	return w;
+}
+
+struct trace *sample_end(struct trace_writer *w, const char *path, char **told)
+{
+	struct report_options o;
+	struct trace *t;
+	char error[256];
+	size_t len;
+	FILE *f;
+
+	if (trace_close(w, false))
+		abort();
+	t = trace_open(path, error, sizeof(error));
+	assert(t);
+	f = open_memstream(told, &len);
+	assert(f);
+	report_options_init(&o, f);
+	report_finding(f, t, &o);
+	fclose(f);
+	return t;
 }

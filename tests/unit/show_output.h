@@ -58,4 +58,11 @@ static void expect(const char *out, const char *text)
 	assert_non_null(strstr(out, text));
 }
 
+static inline void expect_not(const char *out, const char *text)
+{
+	if (strstr(out, text))
+		print_message("'%s' in:\n%s\n", text, out);
+	assert_null(strstr(out, text));
+}
+
 #endif
