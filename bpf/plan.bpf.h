@@ -190,7 +190,10 @@ static __always_inline __u32 find_peer(const struct zug_plan *plan, __u32 task, 
 	return plan->nr_peers;
 }
 
-/* The holder has woken that task up, perhaps for the first time. 0: the plan does not know it. last: as for find_peer(); what that says now goes there. */
+/*
+ * The holder has woken that task up, perhaps for the first time. 0: the plan does not know it. last: as for find_peer(); what
+ * that says now goes there.
+ */
 __noinline int plan_awake(__u32 slot, __u32 task, __u32 *last)
 {
 	struct zug_plan *plan = &leases[slot & (ZUG_MAX_SANDBOXES - 1)].plan;

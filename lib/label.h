@@ -202,7 +202,7 @@ static inline uint64_t zug_object_nth(uint64_t object)
 #define ZUG_L_COARSE	(1u << 5)	/* the executed operation may differ (trylock, timed, access) */
 #define ZUG_L_TIMER	(1u << 6)	/* of a step: the search lets a timer of the test fire before it */
 #define ZUG_L_PART	(1u << 7)	/* object2 is a piece that object may lie in: dependent on it, but not what it acts on */
-#define ZUG_L_ENDS_ALL	(1u << 8)	/* other tasks end with it, handle a signal, or are copied: no operation of theirs commutes with it */
+#define ZUG_L_ENDS_ALL	(1u << 8)	/* others end with it, handle a signal, or are copied: none of theirs commutes with it */
 #define ZUG_L_LEFT_OUT	(1u << 9)	/* --only and --not leave it out: who makes it goes on, and that is no decision */
 #define ZUG_L_COPIES	(1u << 10)	/* object2 is only read: what is written to object comes from there */
 #define ZUG_L_FREES	(1u << 11)	/* a write that ends the life of a block of memory, which begins where object does */

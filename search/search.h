@@ -178,7 +178,7 @@ struct search_rule {
 	enum {
 		SEARCH_BY_STEPS,	/* search_ahead() */
 		SEARCH_BY_DRAWS,	/* rng_below() the sum of their weights, in their order; until a task is new, but where open says */
-		SEARCH_BY_RANKS,	/* the one with the greatest weight; who has none draws it first: rank_draw() of rng.h, in their order */
+		SEARCH_BY_RANKS,	/* the greatest weight; who has none draws it first: rank_draw() of rng.h, in their order */
 		SEARCH_BY_CHOICES,	/* search_ahead() */
 		/*
 		 * As by ranks, but who has none draws rng_next() | 1; and behind each step, also where one task alone is enabled, the
@@ -201,7 +201,7 @@ struct search_rule {
 		SEARCH_BY_ORDER,
 	} by;
 	uint64_t state;		/* but by steps and choices: of the generator */
-	uint32_t step;		/* DRAWS: what the weight of a task loses with each step that it makes, drawn or not; SELECTION: on the object */
+	uint32_t step;		/* DRAWS: what a task's weight loses with each step of its, drawn or not; SELECTION: on the object */
 	uint32_t least;		/* DRAWS: the weight of one that has none */
 	bool open;		/* DRAWS: which a new task has, too */
 	uint32_t choices;	/* RANKS: for so many points with several enabled tasks */

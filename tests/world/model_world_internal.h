@@ -2,9 +2,9 @@
 /*
  * model_world_internal.h - inside of model_world.h: the state of a model world, and what its tasks do
  *
- * model_tasks.c puts whatever the engine may see into a queue of events, each with what the task
- * looks like after it; model_plan.c says whether a task goes on under a lease; model_world.c hands these out one by one, so that struct world says what the
- * events have told so far, as in the kernel's world.
+ * model_tasks.c puts whatever the engine may see into a queue of events, each with what the task looks like after it;
+ * model_plan.c says whether a task goes on under a lease; model_world.c hands these out one by one, so that struct world says
+ * what the events have told so far, as in the kernel's world.
  */
 #ifndef ZUG_TESTS_MODEL_WORLD_INTERNAL_H
 #define ZUG_TESTS_MODEL_WORLD_INTERNAL_H
