@@ -375,7 +375,11 @@ void BPF_PROG(zug_running, struct task_struct *p)
 	struct task_state *t = state_of(p);
 	struct zug_sandbox *s;
 
-	if (!t || !(s = sandbox_of(t)) || !controlled(t, s))
+	if (!t || !(s = sandbox_of(t)))
+		return;
+	if (s->state == ZUG_SB_DRAIN && p->scx.slice == ZUG_SLICE_INF)
+		p->scx.slice = SCX_SLICE_DFL;
+	if (!controlled(t, s))
 		return;
 	if (t->flags & TF_BLIP) {
 		scx_bpf_kick_cpu(s->setup.lane, SCX_KICK_PREEMPT);
@@ -733,7 +737,10 @@ struct {
 
 static __u32 nr_blips;
 
-/* Every sandbox whose last blip, or beginning, is long ago has one now. */
+/*
+ * Every sandbox whose last blip, or beginning, is long ago has one now. A kick does nothing while a task of another class has the
+ * lane: it is repeated until the blip is over, and while a sandbox is drained, whose holder had the lane without an end.
+ */
 static int blip_all(void *map, __u32 *key, struct blip_timer *b)
 {
 	__u64 now = bpf_ktime_get_ns();
@@ -742,11 +749,12 @@ static int blip_all(void *map, __u32 *key, struct blip_timer *b)
 	bpf_for(i, 0, nr_slots) {
 		struct zug_sandbox *s = &sandboxes[i & (ZUG_MAX_SANDBOXES - 1)];
 
-		if (s->state != ZUG_SB_ACTIVE || now - s->blip_since < ZUG_BLIP_NS)
-			continue;
-		s->blip_since = now;
-		s->blip = ++nr_blips;
-		scx_bpf_kick_cpu(s->setup.lane, SCX_KICK_PREEMPT);
+		if (s->state == ZUG_SB_ACTIVE && now - s->blip_since >= ZUG_BLIP_NS) {
+			s->blip_since = now;
+			s->blip = ++nr_blips;
+		}
+		if (s->state == ZUG_SB_DRAIN || (s->state == ZUG_SB_ACTIVE && s->blip))
+			scx_bpf_kick_cpu(s->setup.lane, SCX_KICK_PREEMPT);
 	}
 	bpf_timer_start(&b->timer, ZUG_BLIP_LOOK_NS, 0);
 	return 0;

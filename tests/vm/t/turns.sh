@@ -22,6 +22,9 @@ schedules()
 	sed -n 's/.* \([0-9]* steps, at most [0-9]* in one; [0-9]* distinct schedules\).*/\1/p' out
 }
 
+# The test has two tasks that compute; they are $tasks.
+computes() { mapfile -t tasks < <(pgrep -f '^sh -c while'); [ ${#tasks[@]} = 2 ]; }
+
 remember
 if begin "another CPU is busy"; then
 	# a test that is started there, in a lower class, would never reach its exec
@@ -150,7 +153,6 @@ if begin "tasks that are taken off the lane"; then
 	for which in 0 1; do
 		"$zug" run -q --timeout 0 --executions 1 -o traces -- sh -c 'while :; do :; done & while :; do :; done' >search.out 2>&1 &
 		search=$!
-		computes() { mapfile -t tasks < <(pgrep -f '^sh -c while'); [ ${#tasks[@]} = 2 ]; }
 		wait_until computes || note "the test does not begin: $(cat search.out)"
 		taskset -pc 0 "${tasks[$which]}" >taskset.out 2>&1 || note "$(cat taskset.out)"
 		wait_end $search || note "the search goes on"
@@ -160,6 +162,38 @@ if begin "tasks that are taken off the lane"; then
 		has_line 'another process has changed the CPUs on which a task of the test may run' search.out || note "$(cat search.out)"
 		want_nothing_left
 	done
+	end
+fi
+if begin "tasks that are let go share the lane"; then
+	# zug may take long to kill them, and what it waits for meanwhile may be one of them
+	cat >drain.py <<-'END'
+		import ctypes, glob, struct
+		bpf = ctypes.CDLL(None).syscall
+		def call(command, attributes):
+		    memory = ctypes.create_string_buffer(attributes.ljust(144, b'\0'))
+		    number = bpf(321, command, memory, 144)
+		    if number < 0:
+		        raise SystemExit('bpf() failed')
+		    return number
+		path = ctypes.create_string_buffer(glob.glob('/sys/fs/bpf/zugzwang/*/p_zug_ctl')[0].encode())
+		program = call(7, struct.pack('QII', ctypes.addressof(path), 0, 0))  # BPF_OBJ_GET
+		for slot in range(4):
+		    context = ctypes.create_string_buffer(struct.pack('II', 7, slot).ljust(1024, b'\0'))  # ZUG_CMD_DRAIN
+		    call(10, struct.pack('4I2Q4I2Q', program, 0, 0, 0, 0, 0, 0, 0, 1024, 0, ctypes.addressof(context), 0))  # BPF_PROG_TEST_RUN
+	END
+	"$zug" run -q --timeout 0 --executions 1 -o traces -- sh -c 'while :; do :; done & while :; do :; done' >search.out 2>&1 &
+	search=$!
+	wait_until computes || note "the test does not begin: $(cat search.out)"
+	/usr/bin/python3 drain.py 2>said || note "$(cat said)"
+	ticks() { awk '{ print $14 }' "/proc/$1/stat"; }
+	mapfile -t had < <(for task in "${tasks[@]}"; do ticks "$task"; done)
+	go_on() { [ "$(ticks "${tasks[0]}")" -gt "$((had[0] + 5))" ] && [ "$(ticks "${tasks[1]}")" -gt "$((had[1] + 5))" ]; }
+	wait_until go_on || note "one computes alone: $(ticks "${tasks[0]}") and $(ticks "${tasks[1]}") ticks, ${had[*]} before"
+	is_scheduler enabled || note "the kernel has ejected the scheduler"
+	kill -INT $search
+	wait_end $search || note "the search goes on"
+	wait $search
+	want_nothing_left
 	end
 fi
 if begin "misuse of a mutex is found before it happens"; then
