@@ -7,7 +7,7 @@ sources=$project/tests/programs/points
 # trace_of OPTIONS... -- COMMAND...: the steps of one execution, one a line, in $dir/steps.
 trace_of()
 {
-	zug 60 run -q --executions 1 --expect-exit 250 --verify 0 -o traces "$@"
+	zug 60 run -q --executions 1 --expect-exit 250 --verify 0 --no-minimize -o traces "$@"
 	want_status 1
 	: >"$dir/steps"
 	[ $rc = 1 ] || return

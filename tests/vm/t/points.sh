@@ -92,13 +92,14 @@ if begin "system calls of static musl"; then
 	end
 fi
 
-# Four of each of three threads; a copy of a descriptor is the same object.
+# Four of each of three threads; a copy of a descriptor is the same object. What it is of is known where the task stopped.
 if begin "descriptors that come and go"; then
 	trace_of -- "$points/descriptors"
-	nr_steps 15 '"op":"close","object":"descriptor'
-	objects=$(grep -oE '"object":"descriptor[^"]*"' "$dir/steps" | sort -u | wc -l)
+	of='"object":"(descriptor|eventfd|epoll|timerfd|signalfd) [^"]*"'
+	nr_steps 15 "\"op\":\"close\",$of"
+	objects=$(grep -oE "$of" "$dir/steps" | sort -u | wc -l)
 	[ "$objects" = 12 ] || note "$objects descriptors, not 12"
-	nr=$(grep -E '"op":"(read|write|close)","object":"descriptor' "$dir/steps" | grep -oE '"object":"[^"]*"' | sort | uniq -c | awk '$1 == 4' | wc -l)
+	nr=$(grep -E "\"op\":\"(read|write|close)\",$of" "$dir/steps" | grep -oE '"object":"[^"]*"' | sort | uniq -c | awk '$1 == 4' | wc -l)
 	[ "$nr" = 3 ] || note "$nr with four operations, not 3"
 	end
 fi
