@@ -80,6 +80,10 @@ int main(void)
 	if (poll(&pf, 1, -1) != 1 || read(fd, &ticks, sizeof(ticks)) != sizeof(ticks))
 		return 2;
 	took("timerfd again", &since, 3);
+	sleep(7);
+	if (read(fd, &ticks, sizeof(ticks)) != sizeof(ticks) || ticks != 2)
+		return 2;
+	took("timerfd twice", &since, 7);
 	close(fd);
 	fd = timerfd_create(CLOCK_REALTIME, 0);
 	clock_gettime(CLOCK_REALTIME, &spec.it_value);
