@@ -50,6 +50,20 @@ static void test_panic(void **state)
 	told(OTHER MAIN "9:5:\noverdrawn: -60\n", "exit status 101 (expected 0): " MAIN "9:5: overdrawn: -60");
 }
 
+/* make(1) has the last word, but what failed first is the cause. */
+static void test_make(void **state)
+{
+	(void)state;
+	told("ld: cannot find lib.a\nmake: *** [Makefile:3: prog] Error 1\nmake: *** Waiting for unfinished jobs....\n"
+	     "prog: saved\nmake: *** [Makefile:7: other] Error 2\n",
+	     "exit status 101 (expected 0): ld: cannot find lib.a");
+	told("cat: x: No such file\nmake[1]: *** [Makefile:2: y] Error 1\nmake[1]: Leaving directory '/x'\nmake: *** [Makefile:1: all] Error 2\n",
+	     "exit status 101 (expected 0): cat: x: No such file");
+	told("make: *** [Makefile:3: prog] Error 1\n", "exit status 101 (expected 0): make: *** [Makefile:3: prog] Error 1");
+	told("make: *** [Makefile:3: prog] Error 1\nno program\n", "exit status 101 (expected 0): no program");
+	told("maker: no\nmake: nothing\n", "exit status 101 (expected 0): make: nothing");
+}
+
 /* What another thread says of it is no cause. */
 static void test_hearsay(void **state)
 {
@@ -191,7 +205,7 @@ static void test_uncaught(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_panic), cmocka_unit_test(test_hearsay), cmocka_unit_test(test_long),
+		cmocka_unit_test(test_panic), cmocka_unit_test(test_make), cmocka_unit_test(test_hearsay), cmocka_unit_test(test_long),
 		cmocka_unit_test(test_harness), cmocka_unit_test(test_ubsan),
 		cmocka_unit_test(test_uncaught),
 	};

@@ -334,6 +334,40 @@ static const char *last_line(const char *text)
 	return text + n;
 }
 
+/* make(1) says it: "make[1]: ", and behind that these words. */
+static bool says_make(const char *line, const char *words)
+{
+	const char *p = line + 4;
+
+	if (strncmp(line, "make", 4))
+		return false;
+	if (*p == '[') {
+		p += 1 + strspn(p + 1, "0123456789");
+		if (*p++ != ']')
+			return false;
+	}
+	return !strncmp(p, ": ", 2) && !strncmp(p + 2, words, strlen(words));
+}
+
+/*
+ * Where make(1) has the last word, it says which target could not be made, and what other jobs have said meanwhile stands before
+ * that: the line before the first such word of make's is what the command said that failed first. NULL: make did not fail.
+ */
+static const char *made(const char *text)
+{
+	const char *before = NULL;
+
+	if (!says_make(last_line(text), "***"))
+		return NULL;
+	for (const char *line = text; line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) {
+		if (says_make(line, "*** ["))
+			return before ? before : line;
+		if (*line && *line != '\n' && !says_make(line, ""))
+			before = line;
+	}
+	return NULL;
+}
+
 /* Where ":NUMBER" begins that ends there; NULL: there is none. */
 static const char *colon_before(const char *line, const char *end)
 {
@@ -503,7 +537,7 @@ void outcome_judge(struct outcome *o, int status, const struct outcome_rules *ru
 		if (line && is_hearsay(line) && err && cause(err, panic_words))
 			line = cause(err, panic_words);
 		failed = line || !out ? NULL : failed_test(out_tail ? out_tail : out);
-		line = line ? line : failed ? failed : last_line(text);
+		line = line ? line : failed ? failed : made(text) ? made(text) : last_line(text);
 		snprintf(o->message, sizeof(o->message), "exit status %d (expected %d)%s", o->code,
 			 rules->expect_exit, *line ? ": " : "");
 		add_line(o, line, failed);
