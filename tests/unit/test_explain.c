@@ -32,8 +32,8 @@ static int tear_down(void **state)
 	return system(cmd);
 }
 
-/* A handler's step, and one behind it, are such operations; those on data are on the same. At 'real'. */
-static struct trace *handled(uint16_t op)
+/* A handler's step, and one behind it, are such operations, in that file; those on data are on the same. At 'real'. */
+static struct trace *handled(uint16_t op, const char *file)
 {
 	static const char *const functions[] = { "main", "on_child", "looks", "waits" };
 	uint64_t object = op == ZUG_OP_DATA_READ ? 6 : 0;
@@ -43,7 +43,7 @@ static struct trace *handled(uint16_t op)
 	char *out;
 
 	trace_add_task(w, &(struct trace_task){ .parent = TRACE_NO_TASK, .comm = "x" });
-	trace_add_module(w, &(struct trace_module){ 1, "/src/x", "" });
+	trace_add_module(w, &(struct trace_module){ 1, file, "" });
 	trace_add_object(w, &(struct trace_object){ 5, "signal", "SIGCHLD" });
 	trace_add_object(w, &(struct trace_object){ 6, "variable", "flag" });
 	for (uint64_t i = 0; i < 4; i++) {
@@ -70,7 +70,7 @@ static void signals_have_a_place(void **state)
 	struct trace_minimized m = { .executions = 2, .minimal = true, .near = 2, .critical = {
 		.known = true, .alone = true, .second_step = 3 } };
 	char beside[80];
-	struct trace *t = handled(ZUG_OP_YIELD);
+	struct trace *t = handled(ZUG_OP_YIELD, "/src/x");
 	struct trace_writer *w;
 	char *out;
 	int ret;
@@ -95,7 +95,7 @@ static void signals_have_a_place(void **state)
 	expect_not(out, "Signals that were handled");
 	free(out);
 	/* they do, but the handler reads what its task reads, too */
-	t = handled(ZUG_OP_DATA_READ);
+	t = handled(ZUG_OP_DATA_READ, "/src/x");
 	w = trace_copy(t, beside, &ret);
 	assert_non_null(w);
 	trace_add_minimized(w, &m);
@@ -109,6 +109,14 @@ static void signals_have_a_place(void **state)
 	out = show(ZUG_EXIT_PASS, real, NULL);
 	expect(out, "signal-handler SIGCHLD");
 	expect(out, "~ the handler returns");
+	free(out);
+	/* a shell's handler, which collects its children */
+	trace_free(handled(ZUG_OP_YIELD, "/usr/bin/bash"));
+	out = show(ZUG_EXIT_PASS, "--brief", real, NULL);
+	expect_not(out, "Signals that were handled");
+	free(out);
+	out = show(ZUG_EXIT_PASS, real, NULL);
+	expect(out, "signal-handler SIGCHLD");
 	free(out);
 }
 

@@ -4,6 +4,7 @@
  * came in between of.
  */
 #include <string.h>
+#include "lib/base/installed.h"
 #include "report/report_internal.h"
 
 #define SIGNALS_MAX 4		/* that are shown: the last ones */
@@ -153,6 +154,25 @@ static bool beside_the_point(const struct trace *t)
 	return true;
 }
 
+/*
+ * Step i is where a handler begins that is worth a word. A shell, make(1) and the like collect their children in a handler of
+ * their own, many times: an order that depends on that shows in what their next commands do.
+ */
+static bool is_told(const struct report *r, uint64_t i)
+{
+	const struct zug_label *l = &trace_step(r->t, i)->label;
+	const struct trace_module *file;
+	const struct trace_site *site;
+	char object[300];
+
+	if (l->op != ZUG_OP_HANDLER)
+		return false;
+	site = trace_site(r->t, l->site);
+	file = site ? trace_module(r->t, site->module) : NULL;
+	report_object_name(r, l->object, object, sizeof(object));
+	return strcmp(object, "SIGCHLD") || !file || !path_is_installed(file->path);
+}
+
 void report_signals(struct report *r)
 {
 	uint64_t nr = trace_nr_steps(r->t);
@@ -161,7 +181,7 @@ void report_signals(struct report *r)
 	if (beside_the_point(r->t))
 		return;
 	for (uint64_t i = 0; i < nr; i++)
-		total += trace_step(r->t, i)->label.op == ZUG_OP_HANDLER;
+		total += is_told(r, i);
 	if (!total)
 		return;
 	fprintf(r->out, "\n%sSignals that were handled:%s\n", report_style(r, STYLE_STRONG),
@@ -170,6 +190,6 @@ void report_signals(struct report *r)
 		fprintf(r->out, "  (%u earlier one%s left out)\n", total - SIGNALS_MAX,
 			total - SIGNALS_MAX == 1 ? " is" : "s are");
 	for (uint64_t i = 0; i < nr; i++)
-		if (trace_step(r->t, i)->label.op == ZUG_OP_HANDLER && n++ + SIGNALS_MAX >= total)
+		if (is_told(r, i) && n++ + SIGNALS_MAX >= total)
 			put_signal(r, i);
 }
