@@ -314,7 +314,7 @@ static __always_inline void fill_point(const struct hit *h)
 	t->ev.ret = h->ret;
 	t->ev.before_addr = t->last_lock;
 	t->prim[0] = site ? hit_argument(h, site->obj_arg) : 0;
-	t->prim[1] = site ? hit_argument(h, site->obj2_arg) : 0;
+	t->prim[1] = site && !(site->flags & ZUG_SITE_CODE) ? hit_argument(h, site->obj2_arg) : 0;
 	t->joins = site && site->flags & ZUG_SITE_JOIN;
 	t->gathers = site && site->access & ZUG_ACCESS_GATHERS;
 	t->tells_eintr = site && site->flags & ZUG_SITE_EINTR;
@@ -386,6 +386,8 @@ static __always_inline void hit_access(struct hit *h, __u32 caller)
 	if (!t->ev.arg[0] && site->flags & ZUG_SITE_CODE && !ZUG_SITE_SIZE(site->flags) && !(site->flags & LISTS))
 		return;
 	t->gives_buffers |= site->flags & ZUG_SITE_CODE && !ZUG_SITE_SIZE(site->flags);
+	if (site->flags & ZUG_SITE_SECOND && site->obj2_arg)
+		t->ev.arg[1] = t->regs[(site->obj2_arg - 1) & 31];
 	if (site->flags & ZUG_SITE_CASES)
 		read_cases(t, t->ev.arg[0], h->regs->di + h->regs->si);
 	if (site->flags & ZUG_SITE_PIECES) {

@@ -657,7 +657,7 @@ struct zug_insn {
 struct zug_site {
 	__u16 op;		/* enum zug_op; 0: not a stop */
 	__u8 obj_arg;		/* which argument points to the object, 0 none */
-	__u8 obj2_arg;
+	__u8 obj2_arg;		/* the same of the second; of an instruction: where ZUG_SITE_SECOND leads, as base; 0: rsi */
 	__u32 flags;		/* ZUG_SITE_* */
 	/* ZUG_SITE_OPERAND: the object is base + (index << shift) + disp */
 	__u8 base, index;	/* index into struct pt_regs as an array of words, plus 1; 0 none */
@@ -690,7 +690,7 @@ struct zug_hits {
 #define ZUG_SITE_OPERAND (1u << 3)	/* the object is the instruction's memory operand; its address is arg[0] */
 #define ZUG_SITE_CODE	(1u << 4)	/* an instruction, not a function: the word on the stack says nothing */
 #define ZUG_SITE_ANY	(1u << 5)	/* an instruction of which it is not known whether it accesses watched memory */
-#define ZUG_SITE_SECOND	(1u << 6)	/* accesses also what rsi (arg[1]) leads to: obj2 */
+#define ZUG_SITE_SECOND	(1u << 6)	/* accesses also what rsi, or the register obj2_arg, (arg[1]) leads to: obj2 */
 #define ZUG_SITE_EINTR	(1u << 7)	/* a primitive that says when a signal has ended its wait */
 #define ZUG_SITE_WHOLE	(1u << 8)	/* a primitive: what its library does until it returns is part of it */
 #define ZUG_SITE_REP	(1u << 9)	/* repeats with a count in rcx: one stop for all of it, though each trap is one round */

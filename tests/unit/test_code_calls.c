@@ -143,6 +143,76 @@ static void test_calls(void **state)
 	}
 }
 
+/* Which values of a format are strings, by the general registers before them. */
+static void test_formats(void **state)
+{
+	static const struct {
+		const char *format;
+		int first, second;
+	} known[] = {
+		{ "%s", 0, -1 }, { "100%% of %d %s", 1, -1 }, { "%s and %s", 0, 1 }, { "%*d %-8s", 2, -1 }, { "%f %s %Lf %m %s", 0, 1 },
+		{ "%.3s %s", 1, -1 }, { "%ls %hhd %zu %s", 3, -1 }, { "%2$s", -1, -1 }, { "none", -1, -1 }, { "%", -1, -1 },
+	};
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (code_printed_string(known[i].format, 0) != known[i].first ||
+		    code_printed_string(known[i].format, 1) != known[i].second)
+			fail_msg("'%s': %d and %d", known[i].format, code_printed_string(known[i].format, 0),
+				 code_printed_string(known[i].format, 1));
+}
+
+static const char prints_source[] =
+	"#include <stdio.h>\n"
+	"char name[32];\n"
+	"__attribute__((noinline)) void prints(char *to, FILE *f, int n)\n"
+	"{\n"
+	"	snprintf(to, 32, \"%d %s\", n, name);\n"
+	"	sprintf(to, \"%s\", name);\n"
+	"	fprintf(f, \"%s: %s\", \"constant\", name);\n"
+	"	printf(\"%s %d\", name, n);\n"
+	"	printf(\"%d\", n);\n"
+	"	snprintf(to, 32, \"%d\", n);\n"
+	"	fprintf(f, \"%.5s\", name);\n"
+	"}\n"
+	"int main(void) { prints(name, stdout, 1); return 0; }\n";
+
+/* The string that a call prints is its second operand, or its only one, wherever the format says it is. */
+static void test_prints(void **state)
+{
+	static const char *const forms[] = { "-O2 -pie", "-O0 -no-pie", "-O1 -static" };
+	static const struct {
+		enum code_block block;
+		uint8_t base, second;
+	} expected[] = {
+		{ CODE_BLOCK_PRINT_N, CODE_RDI, CODE_R8 }, { CODE_BLOCK_PRINT, CODE_RDI, CODE_RDX },
+		{ CODE_BLOCK_STREAM, CODE_RDI, CODE_RCX }, { CODE_BLOCK_PRINT_TEXT, CODE_RSI, CODE_NO_REG },
+		{ CODE_BLOCK_PRINT_N, CODE_RDI, CODE_NO_REG }, { CODE_BLOCK_STREAM, CODE_RDI, CODE_NO_REG },
+	};
+
+	compiled_write("prints.c", prints_source, strlen(prints_source));
+	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+		struct code *c;
+		struct code_places f;
+		unsigned int n = 0;
+
+		compiled_run("gcc -fno-builtin %s -o %s %s", forms[i], compiled_path("prints"), compiled_path("prints.c"));
+		c = code_places_open(compiled_path("prints"), CODE_CACHE_NONE);
+		f = code_places_of(c, compiled_path("prints"), "prints");
+		for (unsigned int k = 0; k < f.nr; k++) {
+			const struct code_place *p = f.p[k];
+
+			if (p->kind != CODE_BLOCK)
+				continue;
+			if (n >= sizeof(expected) / sizeof(expected[0]) || p->size != expected[n].block || p->base != expected[n].base ||
+			    p->index != expected[n].second || code_second(p) != (p->index == CODE_NO_REG ? 0 : CODE_READ))
+				fail_msg("gcc %s: call %u of kind %d, base %d, second %d", forms[i], n, p->size, p->base, p->index);
+			n++;
+		}
+		assert_int_equal(n, sizeof(expected) / sizeof(expected[0]));
+		code_free(c);
+	}
+}
+
 static const char own_source[] =
 	"static char sent[8];\n"
 	"__attribute__((noinline)) long read(int n, long p) { return sent[n] + p; }\n"
@@ -382,7 +452,7 @@ static void test_cxx_names(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_calls),
+		cmocka_unit_test(test_calls), cmocka_unit_test(test_formats), cmocka_unit_test(test_prints),
 		cmocka_unit_test(test_own_functions),
 		cmocka_unit_test(test_keepers), cmocka_unit_test(test_cxx_names),
 		cmocka_unit_test(test_containers), cmocka_unit_test(test_deletes), cmocka_unit_test(test_names),

@@ -76,7 +76,8 @@ static uint32_t bytes_of(struct kworld *k, const struct world_task *t, const str
 			n = MOST;
 	} else if (c->size == CODE_BLOCK_STRCPY) {
 		n = text_bytes(t, e->arg[1], a, sizeof(a));
-	} else if (c->size == CODE_BLOCK_STRLEN || c->size == CODE_BLOCK_PUTS || c->size == CODE_BLOCK_STRCAT) {
+	} else if (c->size == CODE_BLOCK_STRLEN || c->size == CODE_BLOCK_PUTS || c->size == CODE_BLOCK_PRINT_TEXT ||
+		   c->size == CODE_BLOCK_STRCAT) {
 		n = text_bytes(t, e->arg[0], a, sizeof(a));
 	} else if (c->size == CODE_BLOCK_STRCMP) {
 		na = text_bytes(t, e->arg[0], a, sizeof(a));
@@ -182,8 +183,14 @@ static void find_pieces(const struct world_task *t, struct zug_event *e, const s
 }
 
 /* The second piece of memory that it accesses; *size is that of the first. 0: none. */
-static uint16_t second_of(const struct zug_event *e, const struct code_place *c, uint32_t *size)
+static uint16_t second_of(const struct world_task *t, const struct zug_event *e, const struct code_place *c, uint32_t *size)
 {
+	uint8_t text[4096];
+
+	if (c->kind == CODE_BLOCK && c->index != CODE_NO_REG) {
+		*size = text_bytes(t, e->arg[1], text, sizeof(text));
+		return e->arg[1] ? code_second(c) : 0;
+	}
 	if (c->kind == CODE_BLOCK && code_block_access(c->size)->second_bytes)
 		*size = code_block_access(c->size)->second_bytes;
 	if (c->kind != CODE_BLOCK || !code_block_access(c->size)->pieces)
@@ -292,7 +299,7 @@ void kworld_label_code(struct kworld *k, struct world_task *t, struct ktask *kt,
 	if (s->code.kind == CODE_BLOCK && code_block_access(s->code.size)->stream && is_standard_stream(k, l->object))
 		t->nr_accesses = 0;
 	/* what is read as well, or the whole of which this is a part: tasks that access that depend on this step */
-	second = second_of(e, &s->code, &size);
+	second = second_of(t, e, &s->code, &size);
 	if (second) {
 		l->object2 = add_access(k, t, e, ZUG_EF_OBJECT2, e->arg[1], size, second == CODE_WRITE, s->op);
 		/* a literal: to name it says nothing */

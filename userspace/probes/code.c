@@ -549,10 +549,15 @@ uint16_t code_second(const struct code_place *p)
 	case CODE_STRING:
 		return copies ? CODE_READ : 0;
 	case CODE_BLOCK:
-		return code_block_access(p->size)->second;
+		return p->index == CODE_NO_REG ? code_block_access(p->size)->second : CODE_READ;
 	default:
 		return 0;
 	}
+}
+
+uint8_t code_second_register(const struct code_place *p)
+{
+	return p->kind == CODE_BLOCK && p->index != CODE_NO_REG ? p->index : CODE_RSI;
 }
 
 const char *code_kind_name(enum code_kind kind)

@@ -60,6 +60,7 @@ enum code_block {
 	CODE_BLOCK_TO_THIRD,	/* inet_ntop: writes a string to the third */
 	CODE_BLOCK_PRINT,	/* sprintf and its kin */
 	CODE_BLOCK_PRINT_N,	/* snprintf and its kin; nothing is written where the second is 0 */
+	CODE_BLOCK_PRINT_TEXT,	/* printf and its kin, with a string: read that */
 	CODE_BLOCK_PUTS,	/* puts, fputs: read the first, a string */
 	CODE_BLOCK_FREE,	/* free, realloc, operator delete: ends the life of the block that is the first */
 	CODE_BLOCK_FREE_SIZED,	/* operator delete with a size, Rust's: the same, and the second is how many bytes it has */
@@ -135,6 +136,8 @@ enum code_block {
 #define CODE_RDX	2		/* the third */
 #define CODE_RSI	6		/* as base: of a string operation, where it reads; of the arguments, the second */
 #define CODE_RDI	7
+#define CODE_R8		8
+#define CODE_R9		9
 #define CODE_RIP	16		/* as base */
 #define CODE_NO_REG	255
 
@@ -145,7 +148,8 @@ struct code_place {
 	uint8_t kind;		/* enum code_kind */
 	uint8_t len;		/* of the instruction */
 	uint8_t size;		/* bytes accessed; string operations: of one element; CODE_BLOCK: enum code_block */
-	uint8_t base, index;	/* the processor's numbers (rax rcx rdx rbx rsp rbp rsi rdi r8...), CODE_RIP, CODE_NO_REG */
+	uint8_t base, index;	/* the processor's numbers (rax rcx rdx rbx rsp rbp rsi rdi r8...), CODE_RIP, CODE_NO_REG;
+				   CODE_BLOCK: index leads to a string that it prints, its second operand */
 	uint8_t shift;		/* of the index */
 };
 
@@ -224,10 +228,16 @@ const struct code_function *code_function(const struct code *c, uint64_t offset)
 /* DWARF's number of one of the processor's registers; CODE_NO_REG: it is none (CODE_RIP...). */
 uint8_t code_dwarf_register(uint8_t nr);
 /*
- * CODE_READ or CODE_WRITE: what a string operation, or a call, does to its second operand, where rsi leads to; 0: it has
- * none.
+ * CODE_READ or CODE_WRITE: what a string operation, or a call, does to its second operand, where rsi leads to, or the
+ * register that code_second_register() tells; 0: it has none.
  */
 uint16_t code_second(const struct code_place *p);
+uint8_t code_second_register(const struct code_place *p);
+/*
+ * Of the values that a format of printf() prints, those that are strings as long as they are: number i of them, from 0 on, as
+ * the number of general registers that the values before it take. -1: there is none, or the format is one that is not known.
+ */
+int code_printed_string(const char *format, unsigned int i);
 /* The vaddr in the file of an operand that depends on no register but rip; false: it does. */
 bool code_static_operand(const struct code *c, const struct code_place *p, uint64_t *vaddr);
 

@@ -223,6 +223,9 @@ enum code_block code_block(const char *name)
 		{ "readlink", CODE_BLOCK_TO_SECOND }, { "inet_ntop", CODE_BLOCK_TO_THIRD },
 		{ "sprintf", CODE_BLOCK_PRINT }, { "vsprintf", CODE_BLOCK_PRINT },
 		{ "snprintf", CODE_BLOCK_PRINT_N }, { "vsnprintf", CODE_BLOCK_PRINT_N },
+		{ "printf", CODE_BLOCK_PRINT_TEXT }, { "dprintf", CODE_BLOCK_PRINT_TEXT },
+		{ "__printf_chk", CODE_BLOCK_PRINT_TEXT }, { "__dprintf_chk", CODE_BLOCK_PRINT_TEXT },
+		{ "syslog", CODE_BLOCK_PRINT_TEXT }, { "__syslog_chk", CODE_BLOCK_PRINT_TEXT },
 		{ "puts", CODE_BLOCK_PUTS }, { "fputs", CODE_BLOCK_PUTS }, { "fputs_unlocked", CODE_BLOCK_PUTS },
 		{ "free", CODE_BLOCK_FREE }, { "realloc", CODE_BLOCK_FREE }, { "reallocarray", CODE_BLOCK_FREE },
 		{ "g_free", CODE_BLOCK_FREE },
@@ -343,6 +346,8 @@ const struct code_block_access *code_block_access(enum code_block b)
 		[CODE_BLOCK_TO_THIRD]	 = { .operand = W, .base = CODE_RDX, .bytes = 1, .common = true },
 		[CODE_BLOCK_PRINT]	 = { .operand = W, .base = CODE_RDI, .bytes = 1 },
 		[CODE_BLOCK_PRINT_N]	 = { .operand = W, .base = CODE_RDI },
+		/* the scanner tells its base */
+		[CODE_BLOCK_PRINT_TEXT]	 = { .operand = R, .base = CODE_NO_REG, .text = true, .common = true },
 		[CODE_BLOCK_PUTS]	 = { .operand = R, .base = CODE_RDI, .text = true, .common = true },
 		[CODE_BLOCK_FREE]	 = { .operand = W, .base = CODE_RDI, .frees = true },
 		[CODE_BLOCK_FREE_SIZED]	 = { .operand = W, .base = CODE_RDI, .frees = true },
@@ -411,12 +416,57 @@ static int add_target(struct code *c, struct code_target t)
 	return 0;
 }
 
+/* Which argument says what the function of that name prints, from 1 on; 0: none, or it is given a va_list. */
+static uint8_t format_of(const char *name)
+{
+	static const struct {
+		const char *name;
+		uint8_t format;
+	} known[] = {
+		{ "printf", 1 }, { "__printf_chk", 2 }, { "dprintf", 2 }, { "__dprintf_chk", 3 }, { "fprintf", 2 },
+		{ "__fprintf_chk", 3 }, { "sprintf", 2 }, { "__sprintf_chk", 4 }, { "snprintf", 3 }, { "__snprintf_chk", 5 },
+		{ "asprintf", 2 }, { "__asprintf_chk", 3 }, { "syslog", 2 }, { "__syslog_chk", 3 },
+	};
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (!strcmp(name, known[i].name))
+			return known[i].format;
+	return 0;
+}
+
+int code_printed_string(const char *format, unsigned int i)
+{
+	int nr = 0;
+
+	for (const char *f = format; *f; f++) {
+		bool limited = false, wide = false;
+
+		if (*f != '%')
+			continue;
+		f += 1 + strspn(f + 1, "-+ #0'I");
+		for (; *f && strchr("0123456789.*", *f); f++) {
+			nr += *f == '*';
+			limited |= *f == '.';
+		}
+		for (; *f && strchr("hlLqjzt", *f); f++)
+			wide |= *f == 'l';
+		if (!*f || *f == '$')
+			return -1;
+		if (*f == 's' && !limited && !wide && i-- == 0)
+			return nr;
+		/* floating point is elsewhere; %m takes none */
+		nr += !strchr("%maAeEfFgG", *f);
+	}
+	return -1;
+}
+
 /* What a call of the function of that name is about; block 0: nothing of interest. */
 static struct code_target target_of(const char *name)
 {
 	const struct keeper *k = keeper(name);
 
-	return (struct code_target){ .block = code_block(name), .keeps = k ? k->keeps : 0, .returns = k && k->how == RETURNS };
+	return (struct code_target){ .block = code_block(name), .keeps = k ? k->keeps : 0, .returns = k && k->how == RETURNS,
+				     .format = format_of(name) };
 }
 
 static int compare_targets(const void *pa, const void *pb)

@@ -21,6 +21,7 @@ struct code_target {
 	uint64_t vaddr;
 	uint8_t block;		/* enum code_block */
 	bool word;
+	uint8_t format;		/* the argument, from 1 on, that says what is printed; 0: none does */
 	uint8_t keeps;		/* which of the things that functions keep; 0: none */
 	bool returns;		/* and what a call returns lies in it */
 	uint64_t keeper;	/* the vaddr that stands for it in this file */
@@ -65,7 +66,7 @@ bool code_is_const(const struct code *c, uint64_t vaddr);
 
 /* A file of the cache begins with it; places and functions follow. */
 #define CODE_CACHE_MAGIC	"zugcode"
-#define CODE_CACHE_VERSION	13	/* also when what the scanner finds changes */
+#define CODE_CACHE_VERSION	14	/* also when what the scanner finds changes */
 
 struct code_cache_header {
 	char magic[8];

@@ -23,6 +23,7 @@ struct scan {
 	size_t size;
 	ZydisDecoder decoder;
 	uint64_t *starts;	/* bitmap: an instruction begins at this file offset */
+	uint32_t begin;		/* of the function that is scanned */
 	struct jump {
 		uint32_t from, to;
 	} *jumps;		/* that do not stay in their function, or went backwards to no instruction */
@@ -300,6 +301,89 @@ static bool is_call(const ZydisDecodedInstruction *in)
 	return in->mnemonic == ZYDIS_MNEMONIC_CALL || in->mnemonic == ZYDIS_MNEMONIC_JMP;
 }
 
+/* The text that begins at vaddr, where nothing can be written; NULL: there is none in the file. */
+static const char *constant_text(const struct scan *s, uint64_t vaddr)
+{
+	for (uint32_t i = 0; i < s->c->nr_segments; i++) {
+		const struct code_segment *g = &s->c->segments[i];
+		uint64_t at = g->offset + (vaddr - g->vaddr);
+
+		if (g->write || vaddr < g->vaddr || vaddr - g->vaddr >= g->filesz)
+			continue;
+		if (at < s->size && memchr(s->file + at, 0, s->size - at))
+			return (const char *)s->file + at;
+	}
+	return NULL;
+}
+
+/* The instruction that ends at `end` of the function that is scanned: where it begins. 0: it is not known, or comes from elsewhere. */
+static uint32_t instruction_before(const struct scan *s, uint32_t end, ZydisDecodedInstruction *in, ZydisDecodedOperand *ops)
+{
+	enum { LONGEST = 15 };
+	uint32_t at = end;
+
+	while (at > s->begin && end - at < LONGEST)
+		if (is_start(s, --at))
+			return code_decode(s->file + at, end - at, in, ops) && in->length == end - at && !is_call(in) &&
+			       !in->raw.imm[0].is_relative && in->mnemonic != ZYDIS_MNEMONIC_RET ? at : 0;
+	return 0;
+}
+
+/* Its register of 64 bits. */
+static ZydisRegister whole(const ZydisDecodedOperand *op)
+{
+	return op->type == ZYDIS_OPERAND_TYPE_REGISTER ?
+	       ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, op->reg.value) : ZYDIS_REGISTER_NONE;
+}
+
+/*
+ * The text whose address is in a register before the instruction at `offset`: it was put there a few instructions before, as a
+ * number or relative to the instruction, or is moved there from another register. NULL: no such instruction.
+ */
+static const char *text_in(const struct scan *s, uint32_t offset, uint8_t reg)
+{
+	enum { INSTRUCTIONS = 24 };
+	ZydisRegister holds = ZYDIS_REGISTER_RAX + reg;
+	ZydisDecodedOperand ops[ZYDIS_MAX_OPERAND_COUNT];
+	ZydisDecodedInstruction in;
+	uint32_t at = offset;
+
+	for (unsigned int n = 0; n < INSTRUCTIONS && (at = instruction_before(s, at, &in, ops)); n++) {
+		bool writes = false;
+
+		for (int i = 0; i < in.operand_count && !writes; i++)
+			writes = ops[i].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE && whole(&ops[i]) == holds;
+		if (!writes)
+			continue;
+		if (in.mnemonic == ZYDIS_MNEMONIC_MOV && whole(&ops[1]) != ZYDIS_REGISTER_NONE) {
+			holds = whole(&ops[1]);
+			continue;
+		}
+		if (in.mnemonic == ZYDIS_MNEMONIC_LEA && ops[1].mem.base == ZYDIS_REGISTER_RIP)
+			return constant_text(s, code_vaddr(s->c, at) + in.length + ops[1].mem.disp.value);
+		if (in.mnemonic == ZYDIS_MNEMONIC_MOV && ops[1].type == ZYDIS_OPERAND_TYPE_IMMEDIATE)
+			return constant_text(s, ops[1].imm.value.u);
+		return NULL;
+	}
+	return NULL;
+}
+
+/* The register with the first string that a call there prints, and that is no constant; CODE_NO_REG: it is not known. */
+static uint8_t printed_string(const struct scan *s, uint32_t offset, uint8_t format)
+{
+	static const uint8_t args[] = { CODE_RDI, CODE_RSI, CODE_RDX, CODE_RCX, CODE_R8, CODE_R9 };
+	const char *text = format ? text_in(s, offset, args[format - 1]) : NULL;
+	int nr;
+
+	for (unsigned int i = 0; text && (nr = code_printed_string(text, i)) >= 0; i++) {
+		if ((size_t)nr + format >= sizeof(args))
+			break;
+		if (!text_in(s, offset, args[nr + format]))
+			return args[nr + format];
+	}
+	return CODE_NO_REG;
+}
+
 static int add_block(struct scan *s, uint32_t offset, const ZydisDecodedInstruction *in, enum code_block b,
 		     const struct code_target *t)
 {
@@ -310,6 +394,14 @@ static int add_block(struct scan *s, uint32_t offset, const ZydisDecodedInstruct
 		.flags = access->operand | (probeable(in) ? CODE_PROBE : 0),
 	};
 
+	if (b == t->block)
+		p.index = printed_string(s, offset, t->format);
+	if (access->base == CODE_NO_REG) {
+		if (p.index == CODE_NO_REG)
+			return 0;
+		p.base = p.index;
+		p.index = CODE_NO_REG;
+	}
 	if (access->keeps)
 		p.disp = t->keeper - (code_vaddr(s->c, offset) + in->length);
 	return add_place(s->c, &p);
@@ -435,6 +527,7 @@ static int scan_function(struct scan *s, const struct code_function *f)
 	bool frame_pointer = false;
 	int ret = 0;
 
+	s->begin = f->start;
 	for (; off < f->end && !ret; off += in.length, n++) {
 		struct code_place p = { .offset = off, .base = CODE_NO_REG, .index = CODE_NO_REG };
 

@@ -67,7 +67,7 @@ static struct zug_pass pass_of_lock(uint16_t op, bool musl)
 /* How much is accessed depends on memory as it is before. */
 static bool reads_text(const struct code_place *p)
 {
-	return p->kind == CODE_BLOCK && code_block_access(p->size)->text;
+	return p->kind == CODE_BLOCK && (code_block_access(p->size)->text || p->index != CODE_NO_REG);
 }
 
 static struct zug_pass pass_of(const struct probe_module *mod, const struct probe_site *s)

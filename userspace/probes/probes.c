@@ -185,8 +185,10 @@ static struct kernel_probe probe_of(struct probes *p, const struct probe_module 
 	if (s->from)
 		kp.what.flags |= ZUG_SITE_FROM | (s->once ? ZUG_SITE_ONCE : 0) | (s->behind ? ZUG_SITE_BEHIND : 0);
 	kp.what.within = s->within;
-	kp.what.obj_arg = s->code.kind ? 0 : s->obj_arg;
-	kp.what.obj2_arg = s->code.kind ? 0 : s->obj2_arg;
+	if (!s->code.kind) {
+		kp.what.obj_arg = s->obj_arg;
+		kp.what.obj2_arg = s->obj2_arg;
+	}
 	kp.what.access = access_there(s, &kp.what);
 	if (s->code.kind) {
 		scope = probes_scope_of(p, s->module, s->offset);

@@ -110,6 +110,7 @@ void probes_code_site(const struct probe_site *s, struct zug_site *what)
 		what->path[0] = code_block_access(c->size)->message;
 	} else if (code_second(c)) {
 		what->flags |= ZUG_SITE_SECOND;
+		what->obj2_arg = code_second_register(c) == CODE_RSI ? 0 : site_register(code_second_register(c));
 	} else if (c->kind == CODE_BLOCK && code_block_access(c->size)->frees) {
 		/* the word before the block: where glibc has its size */
 		what->path[0] = -(int16_t)sizeof(uint64_t);
@@ -117,7 +118,7 @@ void probes_code_site(const struct probe_site *s, struct zug_site *what)
 	if (c->flags & CODE_REP)
 		what->flags |= ZUG_SITE_REP;
 	what->base = site_register(c->base);
-	what->index = site_register(c->index);
+	what->index = c->kind == CODE_BLOCK ? 0 : site_register(c->index);
 	what->shift = c->shift;
 	what->ip_add = c->base == CODE_RIP ? c->len : 0;
 	what->disp = c->disp;
