@@ -219,15 +219,8 @@ static bool change_the_same(const struct zug_label *x, const struct zug_label *y
 	return false;
 }
 
-/*
- * Two members of one structure, two semaphores of one set: what they have in common is only what both are a part of. Or both
- * only copy what they have in common.
- */
-static bool are_apart(const struct clocks *k, size_t i, size_t j)
+bool critical_are_apart(const struct zug_label *x, const struct zug_label *y)
 {
-	uint32_t task;
-	const struct zug_label *x = critical_label(k->c, i, &task), *y = critical_label(k->c, j, &task);
-
 	return (x->flags & y->flags & ZUG_L_PART && x->object != y->object) ||
 	       ((x->flags | y->flags) & ZUG_L_COPIES && !change_the_same(x, y));
 }
@@ -246,7 +239,7 @@ static bool dependent(const struct clocks *k, size_t i, const struct access *a, 
 
 	if (a->object[0] && b->object[0] && (meet(x, y) || meet(y, x)))
 		return true;
-	return access_dependent(a, b) && !(is_reader(k, i) && is_reader(k, j)) && !are_apart(k, i, j);
+	return access_dependent(a, b) && !(is_reader(k, i) && is_reader(k, j)) && !critical_are_apart(x, y);
 }
 
 struct found {

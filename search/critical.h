@@ -76,6 +76,12 @@ int critical_pairs(const struct critical *c, size_t most, struct critical_pair *
  */
 bool critical_is_unchanged(const struct critical *c, const struct critical_pair *pair);
 
+/*
+ * Two members of one structure, two semaphores of one set: what they have in common is only what both are a part of. Or both
+ * only copy what they have in common.
+ */
+bool critical_are_apart(const struct zug_label *x, const struct zug_label *y);
+
 /* The label and task of an operation of a pair. */
 const struct zug_label *critical_label(const struct critical *c, size_t step, uint32_t *task);
 

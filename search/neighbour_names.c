@@ -220,7 +220,8 @@ int neighbour_compare(struct neighbour *n, struct neighbour_result *r)
 			bool is_vague = vague(&a, &b);
 			unsigned int kind;
 
-			if (p->tasks[k] == f->tasks[i] || in_f < i || in_f == PAIRING_STRAYED || !access_dependent(&a, &b))
+			if (p->tasks[k] == f->tasks[i] || in_f < i || in_f == PAIRING_STRAYED || !access_dependent(&a, &b) ||
+			    critical_are_apart(&f->labels[i], &label))
 				continue;
 			/* that the failure comes before what may depend on it says nothing */
 			if ((is_vague && i + 1 == f->nr) || waited_all_the_same(n, i, in_p, in_f, k))

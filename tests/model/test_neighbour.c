@@ -9,7 +9,7 @@
 #include "search/access.h"
 #include "search/critical.h"
 #include "search/minimize.h"
-#include "search/neighbour.h"
+#include "search/neighbour_internal.h"
 #include "search/pair_order.h"
 #include "search/torn.h"
 #include "gen.h"
@@ -622,6 +622,27 @@ static void test_copies(void)
 	tap_ok(!torn_updates(&c, 77, t, 4), "copies: who sends a buffer does not change it");
 }
 
+/* Two print one text in the other order, and 2 changes it before 1 prints it again: that is the pair that is told. */
+static void test_copies_told(void)
+{
+	enum { WC = ZUG_L_WRITE | ZUG_L_COPIES };
+	uint32_t fails[] = { 1, 2, 2, 1 }, passes[] = { 2, 1, 1, 2 };
+	const struct zug_label first = { .op = ZUG_OP_DATA_WRITE, .object = 80, .object2 = 77, .flags = WC, .site = 101 };
+	const struct zug_label second = { .op = ZUG_OP_DATA_WRITE, .object = 81, .object2 = 77, .flags = WC, .site = 102 };
+	const struct zug_label changes = { .op = ZUG_OP_DATA_WRITE, .object = 77, .site = 103 };
+	const struct zug_label again = { .op = ZUG_OP_DATA_WRITE, .object = 80, .object2 = 77, .flags = WC, .site = 104 };
+	struct zug_label in_failing[] = { first, second, changes, again }, in_passing[] = { second, first, again, changes };
+	struct neighbour n = { .phase = INSTEAD, .fails = { .tasks = fails, .labels = in_failing, .nr = 4 },
+			       .now = { .tasks = passes, .labels = in_passing, .nr = 4 } };
+	struct neighbour_result r = { 0 };
+
+	if (neighbour_compare(&n, &r))
+		abort();
+	tap_ok(r.nr_pairs == 1 && r.first.label.site == 103 && r.second.label.site == 104,
+	       "copies: two that only copy what they have in common are not told (%llu pairs, the first at %llu)",
+	       (unsigned long long)r.nr_pairs, (unsigned long long)r.first.label.site);
+}
+
 /*
  * Two processes without symbols, so that a library seems to act, use one file. 1 closes another one, which 2 has open, too:
  * that orders nothing, unless one has a lock there.
@@ -791,6 +812,7 @@ int main(void)
 	test_waited();
 	test_parts();
 	test_copies();
+	test_copies_told();
 	test_freed();
 	test_nameless();
 	test_late();
