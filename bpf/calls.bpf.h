@@ -53,6 +53,13 @@ static __always_inline bool copies_threads(const struct zug_sandbox *s, struct t
 	return !(flags & CLONE_THREAD_);
 }
 
+/* All threads of a process have one working folder, and one mask for the rights of new files: to change it is a point there. */
+static __always_inline bool changes_process(const struct zug_sandbox *s, struct task_struct *p, int nr)
+{
+	return (nr == NR_chdir || nr == NR_fchdir || nr == NR_umask) && s->setup.syscall_points & ZUG_SYS_FILE &&
+	       BPF_CORE_READ(p, signal, nr_threads) > 1;
+}
+
 /* The descriptors that poll() and its kin are asked about go to fds. Their number; 0: none, or more than two. */
 static __always_inline __u32 polled(const struct call_args *args, __s32 fds[2])
 {
@@ -462,7 +469,8 @@ static __always_inline int enters_call(struct task_struct *p, struct task_state 
 		return 0;
 	if (nr == NR_exit)
 		plan_reads_last(s, p, t);
-	if (!(syscalls[nr].class & s->setup.syscall_points) && !copies_threads(s, p, nr, a[0])) {
+	if (!(syscalls[nr].class & s->setup.syscall_points) && !copies_threads(s, p, nr, a[0]) &&
+	    !changes_process(s, p, nr)) {
 		if (nr == NR_exit_group && (a[0] & 0xff)) {
 			event_init(&t->ev, ZUG_EV_FATAL, p, t);
 			t->ev.nr = 0;

@@ -36,6 +36,9 @@
 #define NR_wait4		61
 #define NR_fcntl		72
 #define NR_flock		73
+#define NR_chdir		80
+#define NR_fchdir		81
+#define NR_umask		95
 #define NR_gettimeofday		96
 #define NR_pivot_root		155
 #define NR_prctl		157

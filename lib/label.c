@@ -151,6 +151,8 @@ static const struct op_info {
 	[ZUG_OP_ADD_WATCH]	= { "inotify-add-watch", W | R | A },
 	[ZUG_OP_MQ_NOTIFY]	= { "mq-notify", W },
 	[ZUG_OP_IPC_GET]	= { "ipc-get", 0 },
+	[ZUG_OP_CHDIR]		= { "chdir", W },
+	[ZUG_OP_UMASK]		= { "umask", W },
 	[ZUG_OP_MKNOD]		= { "mknod", W },
 	[ZUG_OP_CHMOD]		= { "chmod", W },
 	[ZUG_OP_GO_READY]	= { "go-ready", W | R | A },

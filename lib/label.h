@@ -162,6 +162,9 @@ enum zug_op {
 	ZUG_OP_FIELD_WRITE,
 	ZUG_OP_MQ_NOTIFY,	/* of a message that is there already nothing is told */
 	ZUG_OP_IPC_GET,		/* semget() and its kin: looks for a key, and may create what it is to name */
+	/* of what all threads of a process have in common */
+	ZUG_OP_CHDIR,		/* the working folder */
+	ZUG_OP_UMASK,		/* which rights new files do not have */
 	ZUG_OP_NR,		/* one more than the highest number */
 };
 

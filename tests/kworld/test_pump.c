@@ -351,6 +351,33 @@ static void test_looks_for_process(void)
 	side_end(k);
 }
 
+/* The label of a system call that T2 stands before. */
+static bool calls(struct kworld *k, int nr, struct zug_label *l)
+{
+	side_put(ZUG_EV_SYSCALL, 3, 0)->nr = nr;
+	if (!side_next_is(k, WORLD_POINT, 2, false))
+		return false;
+	*l = k->w.tasks[2].label;
+	return true;
+}
+
+static void test_common(void)
+{
+	struct kworld *k = side_begin();
+	struct zug_label folder, other_folder, mask, elsewhere;
+
+	k->w.ops->grant(&k->w, 0);
+	side_put(ZUG_EV_WAKE, 3, 0);
+	tap_ok(side_next_is(k, WORLD_WAKE, 2, false) && calls(k, SYS_chdir, &folder) && calls(k, SYS_fchdir, &other_folder) &&
+		       calls(k, SYS_umask, &mask) && folder.op == ZUG_OP_CHDIR && mask.op == ZUG_OP_UMASK &&
+		       zug_label_dependent(&folder, &other_folder) && !zug_label_dependent(&folder, &mask),
+	       "two calls that change the working folder of a process depend on each other, and not on its umask");
+	k->w.tasks[2].process = 1;
+	tap_ok(calls(k, SYS_umask, &elsewhere) && elsewhere.object && !zug_label_dependent(&mask, &elsewhere),
+	       "nor does another process's");
+	side_end(k);
+}
+
 /* What the engine is told of the beginning of an execution. */
 static bool begins(struct kworld *k)
 {
@@ -474,6 +501,7 @@ int main(void)
 	test_dead();
 	test_prefix();
 	test_looks_for_process();
+	test_common();
 	test_errors();
 	test_descriptors();
 	return tap_done();

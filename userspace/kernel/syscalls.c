@@ -134,13 +134,14 @@ const struct syscall_desc syscall_table[] = {
 	S(mmap, MMAP, IO, ALLOC), S(munmap, SYSCALL, IO), S(mprotect, SYSCALL, IO), S(brk, SYSCALL, IO),
 	S(io_uring_setup, SYSCALL),
 	S(getdents64, SYSCALL, IO), S(readlink, SYSCALL, IO), S(readlinkat, SYSCALL, IO),
-	S(chdir, SYSCALL, IO),
+	/* in a process with several threads, which have them in common */
+	S(chdir, CHDIR, IO, W), S(fchdir, CHDIR, IO, W), S(umask, UMASK, W),
 	S(utimensat, SYSCALL, IO), S(statfs, SYSCALL, IO), S(madvise, SYSCALL, IO), S(msync, SYSCALL, IO),
 	/* bash asks whether its script is a terminal: of a file only a file system in user space makes that wait */
 	S(ioctl, SYSCALL, WAITS),
 	/* what may have to ask a file system in user space, and waits for nothing else */
 	S(fallocate, SYSCALL, IO), S(fadvise64, SYSCALL, IO), S(readahead, SYSCALL, IO),
-	S(getcwd, SYSCALL, IO), S(fchdir, SYSCALL, IO),
+	S(getcwd, SYSCALL, IO),
 	S(chroot, SYSCALL, IO, MOVES), S(chown, SYSCALL, IO), S(lchown, SYSCALL, IO),
 	S(fchown, SYSCALL, IO), S(fchownat, SYSCALL, IO), S(utime, SYSCALL, IO), S(utimes, SYSCALL, IO),
 	S(futimesat, SYSCALL, IO), S(getdents, SYSCALL, IO), S(fstatfs, SYSCALL, IO), S(sync, SYSCALL, IO),

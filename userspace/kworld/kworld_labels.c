@@ -24,6 +24,7 @@
 #include "kernel/syscalls.h"
 #include "lib/base/mappings.h"
 #include "lib/base/mounts.h"
+#include "search/rng.h"
 
 static bool read_text(int pid, uint64_t addr, char *buf, size_t len)
 {
@@ -260,6 +261,18 @@ static void poll_objects(struct kworld *k, const struct world_task *t, const str
 		l->object2 = places_object(k->o.places, t->process, t->task, e->pid, &e->obj2, (int)e->word[3], l->op);
 }
 
+/* What all threads of a process have in common, and that operation changes. */
+static uint64_t common_object(struct kworld *k, uint32_t process, unsigned int op)
+{
+	const char *what = op == ZUG_OP_CHDIR ? "working folder" : "umask";
+	uint64_t id = mix64(zug_children_object(process) + op);
+	char name[40];
+
+	snprintf(name, sizeof(name), "%s of T%u", what, process);
+	places_named(k->o.places, id, what, name);
+	return id;
+}
+
 /* The one semaphore of its set that the call is about; -1: it is about several, or all. */
 static int semaphore_of(const struct zug_event *e)
 {
@@ -391,6 +404,8 @@ void kworld_label_syscall(struct kworld *k, struct world_task *t, const struct z
 			l->object = places_key(k->o.places, e->nr, e->arg[0]);
 		l->flags |= creates ? ZUG_L_WRITE : 0;
 	}
+	if (l->op == ZUG_OP_CHDIR || l->op == ZUG_OP_UMASK)
+		l->object = common_object(k, t->process, l->op);
 	if (d && !strncmp(d->name, "open", 4) &&
 	    (e->arg[d->path_arg & 3] & (O_WRONLY | O_RDWR | O_CREAT | O_TRUNC)))
 		l->flags |= ZUG_L_WRITE;
