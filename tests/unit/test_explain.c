@@ -214,6 +214,32 @@ static void a_livelock_names_the_last_change(void **state)
 	free(out);
 }
 
+/* T2 spins on a lock that T1 held when their process was forked; it has another id in the copy. */
+static void a_copied_lock_names_its_holder(void **state)
+{
+	struct trace_writer *w = sample_begin(real);
+	struct trace *t;
+	char *out;
+
+	for (uint32_t i = 0; i < 3; i++)
+		trace_add_task(w, &(struct trace_task){ .task = i, .parent = i ? 0 : TRACE_NO_TASK, .process = i == 2 ? 2 : 0, .comm = "x" });
+	trace_add_object(w, &(struct trace_object){ 5, "data", "held" });
+	trace_add_object(w, &(struct trace_object){ 6, "data", "held" });
+	for (uint64_t i = 0; i < 34; i++) {
+		unsigned int op = i == 1 ? ZUG_OP_ATOMIC_RMW : i < 3 ? ZUG_OP_BEGIN : i & 1 ? ZUG_OP_YIELD : ZUG_OP_ATOMIC_LOAD;
+		uint32_t one[1] = { i < 3 ? (uint32_t)i : 2 };
+
+		trace_add_step(w, &(struct trace_step){
+			.step = i, .task = one[0], .last = i ? (i > 3 ? 2 : (uint32_t)i - 1) : TRACE_NO_TASK, .nr_enabled = 1, .enabled = one,
+			.label = { .op = op, .object = i == 1 ? 5 : op == ZUG_OP_ATOMIC_LOAD ? 6 : 0, .flags = zug_op_flags(op) } });
+	}
+	trace_add_outcome(w, &(struct trace_outcome){ .kind = ZUG_OUTCOME_LIVELOCK, .message = "T2 only yields" });
+	t = sample_end(w, real, &out);
+	expect(out, "    held: its process has a copy, as it was when that was forked; changed last before by T1 (step 1: atomic-rmw)\n");
+	trace_free(t);
+	free(out);
+}
+
 /* A time-out: T1 looks at a flag again and again, while T0 now and then does something else. T2 alone has changed the flag. */
 static void a_timeout_shows_its_loops(void **state)
 {
@@ -501,7 +527,7 @@ int main(void)
 		cmocka_unit_test(signals_have_a_place),
 		cmocka_unit_test(a_livelock_shows_its_round),
 		cmocka_unit_test(time_outs_that_end_are_named),
-		cmocka_unit_test(a_livelock_names_the_last_change),
+		cmocka_unit_test(a_livelock_names_the_last_change), cmocka_unit_test(a_copied_lock_names_its_holder),
 		cmocka_unit_test(a_timeout_shows_its_loops),
 		cmocka_unit_test(a_timeout_without_a_loop),
 		cmocka_unit_test(what_matters_meanwhile),

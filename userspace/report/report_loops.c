@@ -111,13 +111,40 @@ static void say_where(const struct report *r, uint32_t task, char *buf, size_t l
 }
 
 /*
+ * A fork has copied the object with that name into the task's process: the step with which another process changed it last before
+ * that. NULL: none did.
+ */
+static const struct trace_step *changed_before_fork(struct report *r, uint32_t task, const char *object)
+{
+	const struct trace_task *child = task == TRACE_NO_TASK ? NULL : trace_task(r->t, task);
+	uint64_t i = 0;
+	char name[256];
+
+	if (!child)
+		return NULL;
+	while (i < trace_nr_steps(r->t) && trace_step(r->t, i)->task != child->process)
+		i++;
+	while (i-- > 0) {
+		const struct trace_step *s = trace_step(r->t, i);
+		const struct trace_task *by = trace_task(r->t, s->task);
+
+		if (!s->label.object || !(s->label.flags & ZUG_L_WRITE) || !by || by->process == child->process)
+			continue;
+		report_object_name(r, s->label.object, name, sizeof(name));
+		if (!strcmp(name, object))
+			return s;
+	}
+	return NULL;
+}
+
+/*
  * Says who changes an object that the task looks at. TRACE_NO_TASK: several do, so the last change is told whoever made it:
  * it is another task's for one of them.
  */
 static void put_changer(struct report *r, uint32_t task, uint64_t object)
 {
 	char name[256], who[32], where[400], place[600];
-	const struct trace_step *s = NULL;
+	const struct trace_step *s = NULL, *copied;
 	uint64_t i = trace_nr_steps(r->t);
 
 	report_object_name(r, object, name, sizeof(name));
@@ -128,6 +155,16 @@ static void put_changer(struct report *r, uint32_t task, uint64_t object)
 		if (s->task != task && (s->label.object == object || s->label.object2 == object) &&
 		    s->label.flags & ZUG_L_WRITE)
 			break;
+	}
+	copied = s ? NULL : changed_before_fork(r, task, name);
+	if (copied) {
+		report_step_place(r, copied, place, sizeof(place));
+		fprintf(r->out, "    %s%s%s: its process has a copy, as it was when that was forked; changed last before by %s%s%s"
+			" (step %llu: %s%s%s)\n", report_style(r, STYLE_STRONG), name, report_style(r, STYLE_PLAIN),
+			report_task_style(r, copied->task), report_task_name(copied->task, who, sizeof(who)),
+			report_style(r, STYLE_PLAIN), (unsigned long long)copied->step, zug_label_name(&copied->label),
+			place[0] ? "  " : "", place);
+		return;
 	}
 	if (!s) {
 		fprintf(r->out, "    %s%s%s: no%s task has changed it\n", report_style(r, STYLE_STRONG), name,
