@@ -150,7 +150,8 @@ static void test_formats(void **state)
 		const char *format;
 		int first, second;
 	} known[] = {
-		{ "%s", 0, -1 }, { "100%% of %d %s", 1, -1 }, { "%s and %s", 0, 1 }, { "%*d %-8s", 2, -1 }, { "%f %s %Lf %m %s", 0, 1 },
+		{ "%s", 0, -1 }, { "100%% of %d %s", 1, -1 }, { "%s and %s", 0, 1 }, { "%*d %-8s", 2, -1 },
+		{ "%f %s %Lf %m %s", 0, 1 },
 		{ "%.3s %s", 1, -1 }, { "%ls %hhd %zu %s", 3, -1 }, { "%2$s", -1, -1 }, { "none", -1, -1 }, { "%", -1, -1 },
 	};
 
@@ -203,9 +204,11 @@ static void test_prints(void **state)
 
 			if (p->kind != CODE_BLOCK)
 				continue;
-			if (n >= sizeof(expected) / sizeof(expected[0]) || p->size != expected[n].block || p->base != expected[n].base ||
-			    p->index != expected[n].second || code_second(p) != (p->index == CODE_NO_REG ? 0 : CODE_READ))
-				fail_msg("gcc %s: call %u of kind %d, base %d, second %d", forms[i], n, p->size, p->base, p->index);
+			if (n >= sizeof(expected) / sizeof(expected[0]) || p->size != expected[n].block ||
+			    p->base != expected[n].base || p->index != expected[n].second ||
+			    code_second(p) != (p->index == CODE_NO_REG ? 0 : CODE_READ))
+				fail_msg("gcc %s: call %u of kind %d, base %d, second %d", forms[i], n, p->size, p->base,
+					 p->index);
 			n++;
 		}
 		assert_int_equal(n, sizeof(expected) / sizeof(expected[0]));

@@ -125,7 +125,8 @@ static void ticks(void)
 	if (timers_fire(&t)) {
 		printf("# this kernel gives no copy of a descriptor (pidfd_getfd): not tested that a timerfd counts\n");
 	} else {
-		ok(timers_next(&t) == 110 && !timers_fire(&t) && !timers_fire(&t) && read(fd, &n, sizeof(n)) == sizeof(n) && n == 3,
+		ok(timers_next(&t) == 110 && !timers_fire(&t) && !timers_fire(&t) && read(fd, &n, sizeof(n)) == sizeof(n) &&
+			   n == 3,
 		   "a timerfd that has fired three times before it is read says so");
 		ok(read(fd, &n, sizeof(n)) < 0 && !timers_fire(&t) && read(fd, &n, sizeof(n)) == sizeof(n) && n == 1,
 		   "and counts anew once it was read");

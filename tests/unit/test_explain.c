@@ -222,7 +222,8 @@ static void a_copied_lock_names_its_holder(void **state)
 	char *out;
 
 	for (uint32_t i = 0; i < 3; i++)
-		trace_add_task(w, &(struct trace_task){ .task = i, .parent = i ? 0 : TRACE_NO_TASK, .process = i == 2 ? 2 : 0, .comm = "x" });
+		trace_add_task(w, &(struct trace_task){ .task = i, .parent = i ? 0 : TRACE_NO_TASK, .process = i == 2 ? 2 : 0,
+							.comm = "x" });
 	trace_add_object(w, &(struct trace_object){ 5, "data", "held" });
 	trace_add_object(w, &(struct trace_object){ 6, "data", "held" });
 	for (uint64_t i = 0; i < 34; i++) {
@@ -230,12 +231,15 @@ static void a_copied_lock_names_its_holder(void **state)
 		uint32_t one[1] = { i < 3 ? (uint32_t)i : 2 };
 
 		trace_add_step(w, &(struct trace_step){
-			.step = i, .task = one[0], .last = i ? (i > 3 ? 2 : (uint32_t)i - 1) : TRACE_NO_TASK, .nr_enabled = 1, .enabled = one,
-			.label = { .op = op, .object = i == 1 ? 5 : op == ZUG_OP_ATOMIC_LOAD ? 6 : 0, .flags = zug_op_flags(op) } });
+			.step = i, .task = one[0], .last = i ? (i > 3 ? 2 : (uint32_t)i - 1) : TRACE_NO_TASK,
+			.nr_enabled = 1, .enabled = one,
+			.label = { .op = op, .flags = zug_op_flags(op),
+				   .object = i == 1 ? 5 : op == ZUG_OP_ATOMIC_LOAD ? 6 : 0 } });
 	}
 	trace_add_outcome(w, &(struct trace_outcome){ .kind = ZUG_OUTCOME_LIVELOCK, .message = "T2 only yields" });
 	t = sample_end(w, real, &out);
-	expect(out, "    held: its process has a copy, as it was when that was forked; changed last before by T1 (step 1: atomic-rmw)\n");
+	expect(out, "    held: its process has a copy, as it was when that was forked; "
+		    "changed last before by T1 (step 1: atomic-rmw)\n");
 	trace_free(t);
 	free(out);
 }
