@@ -123,9 +123,38 @@ static void kill_others(void)
 		usleep(200);
 }
 
+/* The next request, and the descriptor that came with it or -1. False: the sandbox is gone. */
+static bool next_request(int from, char *byte, int *fd)
+{
+	union {
+		struct cmsghdr header;
+		char room[CMSG_SPACE(sizeof(int))];
+	} control;
+	struct iovec v = { .iov_base = byte, .iov_len = 1 };
+	struct msghdr m = { .msg_iov = &v, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control) };
+	struct cmsghdr *c;
+
+	if (recvmsg(from, &m, MSG_CMSG_CLOEXEC) != 1)
+		return false;
+	c = CMSG_FIRSTHDR(&m);
+	*fd = -1;
+	if (c && c->cmsg_type == SCM_RIGHTS)
+		memcpy(fd, CMSG_DATA(c), sizeof(*fd));
+	return true;
+}
+
+/* 0 or an errno. The descriptor is closed. */
+static int enter_net(int net)
+{
+	int ret = setns(net, CLONE_NEWNET) ? errno : 0;
+
+	close(net);
+	return ret;
+}
+
 static void init_main(int fd)
 {
-	int template = INT_MAX, last_pid;
+	int template = INT_MAX, last_pid, net;
 	char byte;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -143,7 +172,9 @@ static void init_main(int fd)
 	if (write(3, &byte, 1) != 1)
 		_exit(1);
 	/* a byte asks for something; end of file: the sandbox is gone */
-	while (read(3, &byte, 1) == 1) {
+	while (next_request(3, &byte, &net)) {
+		char failed = 0;
+
 		switch (byte) {
 		case ENVIRONMENT_KILL:
 			kill_others();
@@ -157,8 +188,11 @@ static void init_main(int fd)
 		case ENVIRONMENT_HIGH_PID:
 			template = reach_high_pid(last_pid);
 			break;
+		case ENVIRONMENT_NET:
+			failed = enter_net(net);
+			break;
 		}
-		if (write(3, &byte, 1) != 1)
+		if (write(3, &failed, 1) != 1)
 			break;
 	}
 	_exit(0);
@@ -230,23 +264,49 @@ int sandbox_environment_wait(struct sandbox *s)
 			__builtin_ia32_pause();
 	while (n < 0 && (errno == EAGAIN || errno == EINTR))
 		n = read(s->env.init_fd, &byte, 1);
-	return n == 1 ? 0 : -ENOTCONN;
+	if (n == 1 && byte)
+		s->env.init_net = 0;
+	return n == 1 ? -byte : -ENOTCONN;
 }
 
-static int send_request(struct sandbox *s, enum environment_request what)
+/* fd: goes with it; -1: none. */
+static int send_request(struct sandbox *s, enum environment_request what, int fd)
 {
 	char byte = what;
+	union {
+		struct cmsghdr header;
+		char room[CMSG_SPACE(sizeof(fd))];
+	} control = { .header = { .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(sizeof(fd)) } };
+	struct iovec v = { .iov_base = &byte, .iov_len = 1 };
+	struct msghdr m = { .msg_iov = &v, .msg_iovlen = 1 };
 	int ret = sandbox_environment_wait(s);
 
-	if (!ret && (s->env.init_fd < 0 || write(s->env.init_fd, &byte, 1) != 1))
+	if (fd >= 0) {
+		memcpy(CMSG_DATA(&control.header), &fd, sizeof(fd));
+		m.msg_control = &control;
+		m.msg_controllen = sizeof(control);
+	}
+	if (!ret && (s->env.init_fd < 0 || sendmsg(s->env.init_fd, &m, MSG_NOSIGNAL) != 1))
 		ret = -ENOTCONN;
 	s->env.asked = !ret;
 	return ret;
 }
 
+int sandbox_environment_send_net(struct sandbox *s)
+{
+	int ret;
+
+	if (s->env.init_net == s->env.nr_nets)
+		return 0;
+	ret = send_request(s, ENVIRONMENT_NET, s->env.net);
+	if (!ret)
+		s->env.init_net = s->env.nr_nets;
+	return ret;
+}
+
 int sandbox_environment_ask(struct sandbox *s, enum environment_request what)
 {
-	int ret = send_request(s, what);
+	int ret = send_request(s, what, -1);
 
 	return ret ? ret : sandbox_environment_wait(s);
 }
@@ -258,7 +318,7 @@ void sandbox_environment_kill(struct sandbox *s)
 
 void sandbox_environment_first_pid(struct sandbox *s)
 {
-	send_request(s, ENVIRONMENT_NEXT_PID);
+	send_request(s, ENVIRONMENT_NEXT_PID, -1);
 }
 
 int sandbox_environment_reset_pids(const struct sandbox *s)

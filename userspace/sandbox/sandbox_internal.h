@@ -85,9 +85,11 @@ struct environment {
 	struct space *spare;	/* for the next one, if it needs another */
 	struct space *old;	/* ends */
 	int net;		/* the network namespace of that execution; -1: none */
+	unsigned int nr_nets;	/* network namespaces so far: the number of that one */
+	unsigned int init_net;	/* the number of the one in which init is; 0: in the machine's */
 	uint32_t used;		/* ZUG_ENV_*: what an execution may have changed there */
 	bool in_use;		/* an execution has begun, and what it has changed was not looked for yet */
-	bool fresh;		/* the next execution has the same environment as the last one */
+	bool fresh;		/* the next execution has the same environment as the last one, but for its network */
 	bool writes, talks;	/* the last execution needed another space, another network */
 	unsigned int generation;
 	bool rebuild;		/* ZUG_DEBUG=rebuild: no environment is used again */
@@ -113,6 +115,7 @@ struct sandbox_template {
 	uint64_t tid_address, robust_list, robust_len;	/* of the first thread; 0: none */
 	uint64_t loader, loader_end;	/* code of the dynamic loader; 0: none */
 	bool file_looks;	/* the kernel side keeps times of files for it, which an execution by exec overwrites */
+	unsigned int net;	/* the number of its network namespace */
 	bool early;		/* sandbox_template_earlier() */
 	const char *spoilt;	/* why it was dropped; NULL: it was not */
 };
@@ -190,11 +193,14 @@ enum environment_request {
 	ENVIRONMENT_FIRST_PID,		/* the same, but for a template; the next process gets pid 2 */
 	ENVIRONMENT_NEXT_PID,		/* the same, where none is left */
 	ENVIRONMENT_HIGH_PID,		/* the next process gets a pid that is used in no execution */
+	ENVIRONMENT_NET,		/* it enters the network namespace, for sandbox_environment_send_net() alone */
 };
 int sandbox_environment_ask(struct sandbox *s, enum environment_request what);
 /* Where no process but a template is left: asks for the first pid, and goes on. */
 void sandbox_environment_first_pid(struct sandbox *s);
-/* Waits until the last thing that was asked for is done. 0 or -errno. */
+/* Sends the first process to the execution's network namespace, and goes on. 0 or -errno. */
+int sandbox_environment_send_net(struct sandbox *s);
+/* Waits until the last thing that was asked for is done. 0, or -errno: it has failed. */
 int sandbox_environment_wait(struct sandbox *s);
 /*
  * After an execution: kills all processes of its pid namespace, and waits until they are gone. The

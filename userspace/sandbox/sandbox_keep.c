@@ -5,7 +5,8 @@
  * It has the last one's where that is certainly as it was: then nothing is made. Otherwise it has
  * another one, which was made while the last execution ran, if the one before had needed another
  * one, too. The network namespace is replaced by itself: it may be used where no file is written,
- * and the other way round. What is replaced ends while the next execution runs.
+ * and the other way round; copies of a template enter it. What is replaced ends while the next
+ * execution runs.
  *
  * Two means tell what an execution has changed, both in bpf/environment.bpf.h. The attributes of the
  * folders that exist from the beginning are compared here. What --setup and --teardown do is not
@@ -122,7 +123,7 @@ void sandbox_environment_end(struct sandbox *s)
 	w->helpers = false;
 	w->writes = s->o.own & (SANDBOX_FILES | SANDBOX_IPC | SANDBOX_HOST) && (never || space_used(s, &now));
 	w->talks = w->net >= 0 && (never || w->used & ZUG_ENV_NET);
-	w->fresh = !w->writes && !w->talks && !never;
+	w->fresh = !w->writes && !never;
 	if (w->writes && !w->thrown[0] && w->looks++ < LOOKS)
 		sandbox_environment_find_thrown(s);
 	if (w->talks)
@@ -131,6 +132,7 @@ void sandbox_environment_end(struct sandbox *s)
 	if (w->net < 0 && w->space->next_net >= 0) {
 		w->net = w->space->next_net;
 		w->space->next_net = -1;
+		w->nr_nets++;
 	}
 	if (w->writes)
 		drop_space(w);
@@ -156,6 +158,7 @@ static int take(struct sandbox *s, struct space *p, char *err, size_t errlen)
 	if (w->net < 0) {
 		w->net = p->next_net;
 		p->next_net = -1;
+		w->nr_nets += w->net >= 0;
 	}
 	return 0;
 }

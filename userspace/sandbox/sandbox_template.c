@@ -266,7 +266,7 @@ static const char *unfit(const struct sandbox *s, pid_t pid, const struct user_r
 static const char *not_fresh(const struct sandbox *s)
 {
 	return s->env.writes ? "the test changes its files, its IPC objects or what is mounted" :
-	       s->env.talks ? "the test uses its network" : "each execution has another environment";
+	       "each execution has another environment";
 }
 
 /* ---- the template ---- */
@@ -378,6 +378,7 @@ int sandbox_template_keep(struct sandbox *s, pid_t prototype, char *err, size_t 
 		return -ENOTSUP;
 	}
 	s->template.file_looks = kernel_sandbox(s->k, s->slot)->nr_file_looks;
+	s->template.net = s->env.nr_nets;
 	s->template.spoilt = NULL;
 	return 0;
 }
@@ -427,8 +428,26 @@ void sandbox_template_look(struct sandbox *s)
 
 /* ---- executions ---- */
 
+/*
+ * The execution has another network than its template: it enters that of pid 1, which is there already. 0 or -errno.
+ * It needs no descriptor that a program which was started would not have had at some time.
+ */
+static int enter_net(struct sandbox *s, pid_t pid)
+{
+	int ret = sandbox_environment_wait(s);
+	long fd = ret ? ret : call(s, pid, SYS_pidfd_open, 1, 0), closed;
+
+	if (fd < 0)
+		return fd;
+	ret = call(s, pid, SYS_setns, fd, CLONE_NEWNET);
+	closed = call(s, pid, SYS_close, fd, 0);
+	if (ret == -EPERM)
+		s->template.spoilt = "the test uses its network, and its user may not take a copy to another one";
+	return ret ? ret : closed;
+}
+
 /* What an execution's first process has that a fork does not pass on. 1: its pid is another one; 0; -errno. */
-static int first_process(const struct sandbox *s, pid_t pid)
+static int first_process(struct sandbox *s, pid_t pid)
 {
 	const struct sandbox_template *t = &s->template;
 	/* the session's number is that of its leader, as the test knows it */
@@ -438,6 +457,8 @@ static int first_process(const struct sandbox *s, pid_t pid)
 		return 1;
 	if (ret > 0 && t->robust_list)
 		ret = call(s, pid, SYS_set_robust_list, t->robust_list, t->robust_len);
+	if (ret >= 0 && t->net != s->env.nr_nets)
+		ret = enter_net(s, pid);
 	return ret < 0 ? ret : tracee_set_regs(pid, &t->at);
 }
 
@@ -447,12 +468,19 @@ pid_t sandbox_template_fork(struct sandbox *s)
 	pid_t pid;
 	int ret;
 
+	if (t->net != s->env.nr_nets) {
+		ret = sandbox_environment_send_net(s);
+		if (ret)
+			return ret;
+	}
 	/* a dead process's pid may be free a little later than the process is gone */
 	for (int tries = 0;; tries++) {
 		pid = fork_tracee(s, t->pid, t->pid);
 		ret = pid < 0 ? pid : first_process(s, pid);
-		if (!ret)
+		if (!ret) {
+			sandbox_environment_began(s, pid);
 			return pid;
+		}
 		if (pid > 0)
 			end(pid);
 		if (ret < 0 || tries == FORK_TRIES)

@@ -10,7 +10,7 @@
  * stood. The BPF side gives it the prototype's state (bpf/template.bpf.h).
  *
  * The template lives in one environment, and so do the executions that are forked from it: it can be used as long as
- * they change nothing there.
+ * they change nothing there but their network, of which each gets a new one where the last execution has used it.
  */
 #ifndef ZUG_SANDBOX_TEMPLATE_H
 #define ZUG_SANDBOX_TEMPLATE_H
