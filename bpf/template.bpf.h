@@ -32,7 +32,9 @@ static __always_inline int template_keep(struct zug_sandbox *s, __u32 slot, stru
 /* The sandbox is as it was then. */
 static __always_inline void template_restore(struct zug_sandbox *s, const struct zug_sandbox *kept)
 {
-	s->setup.files_since = kept->setup.files_since;
+	/* the prototype was told times of files that count from there */
+	if (kept->nr_file_looks)
+		s->setup.files_since = kept->setup.files_since;
 	s->next_id = kept->next_id;
 	s->clock = kept->clock;
 	s->looks = kept->looks;

@@ -242,12 +242,6 @@ int sandbox_template_keep(struct sandbox *s, pid_t prototype, char *why, size_t 
 	return 0;
 }
 
-bool sandbox_fresh(const struct sandbox *s)
-{
-	(void)s;
-	return true;
-}
-
 bool sandbox_template_there(const struct sandbox *s)
 {
 	(void)s;

@@ -181,7 +181,7 @@ bool kworld_fork(struct world *w)
 	if (!sandbox_template_there(s))
 		return false;
 	/* what is wrong here is said when the execution is started by exec */
-	if (!sandbox_prepare(s, ignored, sizeof(ignored)) && sandbox_fresh(s)) {
+	if (!sandbox_prepare(s, ignored, sizeof(ignored))) {
 		sandbox_reset(s);
 		touch(k);
 		pid = sandbox_template_fork(s);

@@ -585,7 +585,6 @@ void sandbox_reset(struct sandbox *s)
 	const struct space *p = s->env.space;
 
 	memcpy(c.setup.from_calls, s->o.from_calls, sizeof(c.setup.from_calls));
-	s->env.used |= kernel_sandbox(s->k, s->slot)->env_used;
 	clock_gettime(CLOCK_REALTIME, &now);
 	clock_gettime(CLOCK_TAI, &tai);
 	/* file systems may look at a clock that lags some milliseconds behind */

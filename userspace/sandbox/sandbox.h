@@ -137,12 +137,6 @@ struct launch {
  */
 int sandbox_prepare(struct sandbox *s, char *err, size_t errlen);
 /*
- * After sandbox_prepare(): true when it is the last execution's, but for its network namespace. A
- * process that entered it then, and has done nothing since, finds what a process finds that enters
- * it now, once it is in the network namespace.
- */
-bool sandbox_fresh(const struct sandbox *s);
-/*
  * Starts the program; control begins with its first system call, when ZUG_EV_START comes. *task:
  * its id. Returns its pid (to be waited for), or -errno with a line in err.
  */

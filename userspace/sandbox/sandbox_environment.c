@@ -123,38 +123,47 @@ static void kill_others(void)
 		usleep(200);
 }
 
-/* The next request, and the descriptor that came with it or -1. False: the sandbox is gone. */
-static bool next_request(int from, char *byte, int *fd)
+/* Descriptors that go with a request. */
+#define MOST_FDS (1 + SPACE_NR_NS)
+
+union fds_room {
+	struct cmsghdr header;
+	char room[CMSG_SPACE(MOST_FDS * sizeof(int))];
+};
+
+/* The next request, and the descriptors that came with it: their number. -1: the sandbox is gone. */
+static int next_request(int from, char *byte, int *fds)
 {
-	union {
-		struct cmsghdr header;
-		char room[CMSG_SPACE(sizeof(int))];
-	} control;
+	union fds_room control;
 	struct iovec v = { .iov_base = byte, .iov_len = 1 };
 	struct msghdr m = { .msg_iov = &v, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control) };
 	struct cmsghdr *c;
 
 	if (recvmsg(from, &m, MSG_CMSG_CLOEXEC) != 1)
-		return false;
+		return -1;
 	c = CMSG_FIRSTHDR(&m);
-	*fd = -1;
-	if (c && c->cmsg_type == SCM_RIGHTS)
-		memcpy(fd, CMSG_DATA(c), sizeof(*fd));
-	return true;
+	if (!c || c->cmsg_type != SCM_RIGHTS)
+		return 0;
+	memcpy(fds, CMSG_DATA(c), c->cmsg_len - CMSG_LEN(0));
+	return (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
 }
 
-/* 0 or an errno. The descriptor is closed. */
-static int enter_net(int net)
+/* Enters namespaces, and closes their descriptors. 0 or an errno. */
+static int enter(const int *fds, int nr)
 {
-	int ret = setns(net, CLONE_NEWNET) ? errno : 0;
+	int ret = 0;
 
-	close(net);
+	for (int i = 0; i < nr; i++) {
+		if (setns(fds[i], 0))
+			ret = errno;
+		close(fds[i]);
+	}
 	return ret;
 }
 
 static void init_main(int fd)
 {
-	int template = INT_MAX, last_pid, net;
+	int template = INT_MAX, last_pid, fds[MOST_FDS], nr;
 	char byte;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -172,7 +181,7 @@ static void init_main(int fd)
 	if (write(3, &byte, 1) != 1)
 		_exit(1);
 	/* a byte asks for something; end of file: the sandbox is gone */
-	while (next_request(3, &byte, &net)) {
+	while ((nr = next_request(3, &byte, fds)) >= 0) {
 		char failed = 0;
 
 		switch (byte) {
@@ -188,8 +197,8 @@ static void init_main(int fd)
 		case ENVIRONMENT_HIGH_PID:
 			template = reach_high_pid(last_pid);
 			break;
-		case ENVIRONMENT_NET:
-			failed = enter_net(net);
+		case ENVIRONMENT_ENTER:
+			failed = enter(fds, nr);
 			break;
 		}
 		if (write(3, &failed, 1) != 1)
@@ -265,26 +274,23 @@ int sandbox_environment_wait(struct sandbox *s)
 	while (n < 0 && (errno == EAGAIN || errno == EINTR))
 		n = read(s->env.init_fd, &byte, 1);
 	if (n == 1 && byte)
-		s->env.init_net = 0;
+		s->env.init_net = s->env.init_space = 0;
 	return n == 1 ? -byte : -ENOTCONN;
 }
 
-/* fd: goes with it; -1: none. */
-static int send_request(struct sandbox *s, enum environment_request what, int fd)
+static int send_request(struct sandbox *s, enum environment_request what, const int *fds, int nr)
 {
+	union fds_room control = { .header = { .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS } };
 	char byte = what;
-	union {
-		struct cmsghdr header;
-		char room[CMSG_SPACE(sizeof(fd))];
-	} control = { .header = { .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(sizeof(fd)) } };
 	struct iovec v = { .iov_base = &byte, .iov_len = 1 };
 	struct msghdr m = { .msg_iov = &v, .msg_iovlen = 1 };
 	int ret = sandbox_environment_wait(s);
 
-	if (fd >= 0) {
-		memcpy(CMSG_DATA(&control.header), &fd, sizeof(fd));
+	if (nr) {
+		control.header.cmsg_len = CMSG_LEN(nr * sizeof(*fds));
+		memcpy(CMSG_DATA(&control.header), fds, nr * sizeof(*fds));
 		m.msg_control = &control;
-		m.msg_controllen = sizeof(control);
+		m.msg_controllen = CMSG_SPACE(nr * sizeof(*fds));
 	}
 	if (!ret && (s->env.init_fd < 0 || sendmsg(s->env.init_fd, &m, MSG_NOSIGNAL) != 1))
 		ret = -ENOTCONN;
@@ -292,21 +298,35 @@ static int send_request(struct sandbox *s, enum environment_request what, int fd
 	return ret;
 }
 
-int sandbox_environment_send_net(struct sandbox *s)
+int sandbox_environment_send(struct sandbox *s, bool space)
 {
-	int ret;
+	struct environment *w = &s->env;
+	bool net = w->init_net != w->nr_nets;
+	int fds[MOST_FDS], nr = 0, ret;
+	RIGHTS_RAISED;
 
-	if (s->env.init_net == s->env.nr_nets)
-		return 0;
-	ret = send_request(s, ENVIRONMENT_NET, s->env.net);
-	if (!ret)
-		s->env.init_net = s->env.nr_nets;
-	return ret;
+	space = space && w->init_space != w->nr_spaces;
+	if (space)
+		nr = space_open_ns(w->space, fds);
+	if (nr < 0)
+		return nr;
+	/* that of the network is not ours to close */
+	if (net)
+		fds[nr] = w->net;
+	ret = nr + net ? send_request(s, ENVIRONMENT_ENTER, fds, nr + net) : 0;
+	while (nr)
+		close(fds[--nr]);
+	if (ret)
+		return ret;
+	w->init_net = w->nr_nets;
+	if (space)
+		w->init_space = w->nr_spaces;
+	return 0;
 }
 
 int sandbox_environment_ask(struct sandbox *s, enum environment_request what)
 {
-	int ret = send_request(s, what, -1);
+	int ret = send_request(s, what, NULL, 0);
 
 	return ret ? ret : sandbox_environment_wait(s);
 }
@@ -318,7 +338,7 @@ void sandbox_environment_kill(struct sandbox *s)
 
 void sandbox_environment_first_pid(struct sandbox *s)
 {
-	send_request(s, ENVIRONMENT_NEXT_PID, -1);
+	send_request(s, ENVIRONMENT_NEXT_PID, NULL, 0);
 }
 
 int sandbox_environment_reset_pids(const struct sandbox *s)

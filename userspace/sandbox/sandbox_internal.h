@@ -41,6 +41,12 @@ struct space_folder {
 
 enum { SPACE_MNT, SPACE_IPC, SPACE_UTS, SPACE_NR_NS };
 
+/* What a space was made of. When that is something else, the next execution needs another one. */
+struct space_origin {
+	unsigned int generation;	/* of the mounts that all executions see */
+	struct stat lower[SANDBOX_MAX_FOLDERS];	/* the private folders themselves */
+};
+
 /*
  * The namespaces and file systems that an execution has for itself, and the thread that has made
  * them. It stays inside, and creates the first process of each execution.
@@ -68,9 +74,7 @@ struct space {
 	int nr_folders;
 	size_t folder_room;
 	uint64_t begun_ns, done_ns;	/* CLOCK_REALTIME: times of its folders are between; 0: it has none */
-	/* it was made of these; when they are others, the next execution needs another one */
-	unsigned int generation;	/* of the mounts that all executions see */
-	struct stat lower[SANDBOX_MAX_FOLDERS];	/* the private folders themselves */
+	struct space_origin origin;
 	bool known;		/* `was` says what it was like before its first execution */
 	struct zug_environment was;
 };
@@ -85,12 +89,12 @@ struct environment {
 	struct space *spare;	/* for the next one, if it needs another */
 	struct space *old;	/* ends */
 	int net;		/* the network namespace of that execution; -1: none */
-	unsigned int nr_nets;	/* network namespaces so far: the number of that one */
-	unsigned int init_net;	/* the number of the one in which init is; 0: in the machine's */
+	unsigned int nr_nets, nr_spaces;	/* so far: the numbers of that execution's network and space */
+	unsigned int init_net, init_space;	/* the numbers of those in which init is; 0: in its own */
 	uint32_t used;		/* ZUG_ENV_*: what an execution may have changed there */
 	bool in_use;		/* an execution has begun, and what it has changed was not looked for yet */
-	bool fresh;		/* the next execution has the same environment as the last one, but for its network */
-	bool writes, talks;	/* the last execution needed another space, another network */
+	bool fresh;		/* the next execution has the last one's environment, or another one that was made alike */
+	bool writes, talks;	/* another space, another network, because of the last execution */
 	unsigned int generation;
 	bool rebuild;		/* ZUG_DEBUG=rebuild: no environment is used again */
 	int ns[SANDBOX_NR_NS];	/* the execution's, for --setup and --teardown; -1: the machine's */
@@ -115,7 +119,11 @@ struct sandbox_template {
 	uint64_t tid_address, robust_list, robust_len;	/* of the first thread; 0: none */
 	uint64_t loader, loader_end;	/* code of the dynamic loader; 0: none */
 	bool file_looks;	/* the kernel side keeps times of files for it, which an execution by exec overwrites */
-	unsigned int net;	/* the number of its network namespace */
+	unsigned int net, space;	/* the numbers of its network and its space */
+	struct space_origin origin;	/* of its space */
+	const char *stays;	/* why its copies may have no other space; NULL: they may */
+	bool tied;		/* a copy was not allowed to go to another network or space: nor are those of other templates */
+	char *cwd;
 	bool early;		/* sandbox_template_earlier() */
 	const char *spoilt;	/* why it was dropped; NULL: it was not */
 };
@@ -193,13 +201,13 @@ enum environment_request {
 	ENVIRONMENT_FIRST_PID,		/* the same, but for a template; the next process gets pid 2 */
 	ENVIRONMENT_NEXT_PID,		/* the same, where none is left */
 	ENVIRONMENT_HIGH_PID,		/* the next process gets a pid that is used in no execution */
-	ENVIRONMENT_NET,		/* it enters the network namespace, for sandbox_environment_send_net() alone */
+	ENVIRONMENT_ENTER,		/* it enters the namespaces that come along, for sandbox_environment_send() alone */
 };
 int sandbox_environment_ask(struct sandbox *s, enum environment_request what);
 /* Where no process but a template is left: asks for the first pid, and goes on. */
 void sandbox_environment_first_pid(struct sandbox *s);
-/* Sends the first process to the execution's network namespace, and goes on. 0 or -errno. */
-int sandbox_environment_send_net(struct sandbox *s);
+/* Sends the first process to the execution's network, or to its network and its space, and goes on. 0 or -errno. */
+int sandbox_environment_send(struct sandbox *s, bool space);
 /* Waits until the last thing that was asked for is done. 0, or -errno: it has failed. */
 int sandbox_environment_wait(struct sandbox *s);
 /*
@@ -210,6 +218,8 @@ int sandbox_environment_wait(struct sandbox *s);
 void sandbox_environment_kill(struct sandbox *s);
 /* After the tasks are dead: ends the pids, too, and finds out what the execution has changed. */
 void sandbox_environment_end(struct sandbox *s);
+/* True when both were made of the same things. */
+bool sandbox_same_origin(const struct sandbox *s, const struct space_origin *a, const struct space_origin *b);
 /* In sandbox_free(): ends the thread, and frees all environments. */
 void sandbox_environment_forget(struct sandbox *s);
 /* A file that the execution has changed in its working folder becomes sandbox_thrown(). */
@@ -227,6 +237,8 @@ void space_do(struct space *p, void (*fn)(struct space *p, void *arg), void *arg
 void space_make_net(struct space *p, void *arg);
 /* Enters the network and cgroup namespaces of the next execution. 0, or -1 with errno. For fn. */
 int space_enter(struct space *p, const char **stage);
+/* Descriptors of what belongs to its mounts, to be closed. Their number, at most SPACE_NR_NS, or -errno. */
+int space_open_ns(const struct space *p, int *fds);
 /* Ends the thread some time; space_free() waits for that, and frees what is left. NULL is fine. */
 void space_end(struct space *p);
 void space_free(struct space *p);

@@ -5,8 +5,8 @@
  * It has the last one's where that is certainly as it was: then nothing is made. Otherwise it has
  * another one, which was made while the last execution ran, if the one before had needed another
  * one, too. The network namespace is replaced by itself: it may be used where no file is written,
- * and the other way round; copies of a template enter it. What is replaced ends while the next
- * execution runs.
+ * and the other way round. Copies of a template enter what has taken another one's place. What is
+ * replaced ends while the next execution runs.
  *
  * Two means tell what an execution has changed, both in bpf/environment.bpf.h. The attributes of the
  * folders that exist from the beginning are compared here. What --setup and --teardown do is not
@@ -37,12 +37,22 @@ static bool outdated(const struct sandbox *s, const struct space *p)
 {
 	struct stat st;
 
-	if (p->generation != s->env.generation)
+	if (p->origin.generation != s->env.generation)
 		return true;
 	for (int i = 0; i < s->env.nr_folders; i++)
-		if (stat(s->env.folder[i].path, &st) || !same_file(&st, &p->lower[i]))
+		if (stat(s->env.folder[i].path, &st) || !same_file(&st, &p->origin.lower[i]))
 			return true;
 	return false;
+}
+
+bool sandbox_same_origin(const struct sandbox *s, const struct space_origin *a, const struct space_origin *b)
+{
+	if (a->generation != b->generation)
+		return false;
+	for (int i = 0; i < s->env.nr_folders; i++)
+		if (!same_file(&a->lower[i], &b->lower[i]))
+			return false;
+	return true;
 }
 
 /* What the kernel says of the environment. 0 or -errno. */
@@ -123,7 +133,7 @@ void sandbox_environment_end(struct sandbox *s)
 	w->helpers = false;
 	w->writes = s->o.own & (SANDBOX_FILES | SANDBOX_IPC | SANDBOX_HOST) && (never || space_used(s, &now));
 	w->talks = w->net >= 0 && (never || w->used & ZUG_ENV_NET);
-	w->fresh = !w->writes && !never;
+	w->fresh = !never;
 	if (w->writes && !w->thrown[0] && w->looks++ < LOOKS)
 		sandbox_environment_find_thrown(s);
 	if (w->talks)
@@ -138,8 +148,8 @@ void sandbox_environment_end(struct sandbox *s)
 		drop_space(w);
 }
 
-/* The space is to be w->space. 0, or -errno with a line in err. */
-static int take(struct sandbox *s, struct space *p, char *err, size_t errlen)
+/* The space is to be w->space, where it has not been before if it is new. 0, or -errno with a line in err. */
+static int take(struct sandbox *s, struct space *p, bool new, char *err, size_t errlen)
 {
 	struct environment *w = &s->env;
 	int ret = p ? 0 : -ENOMEM;
@@ -155,6 +165,7 @@ static int take(struct sandbox *s, struct space *p, char *err, size_t errlen)
 		return ret;
 	}
 	w->space = p;
+	w->nr_spaces += new;
 	if (w->net < 0) {
 		w->net = p->next_net;
 		p->next_net = -1;
@@ -182,18 +193,17 @@ int sandbox_prepare(struct sandbox *s, char *err, size_t errlen)
 		sandbox_environment_end(s);
 	if (w->space && outdated(s, w->space))
 		drop_space(w);
-	w->fresh = w->fresh && w->space;
 	if (!w->space && w->spare) {
 		p = w->spare;
 		w->spare = NULL;
 		space_wait(p);
 		if (p->failed || outdated(s, p))
 			retire(w, p);
-		else if ((ret = take(s, p, err, errlen)))
+		else if ((ret = take(s, p, true, err, errlen)))
 			return ret;
 	}
 	if (!w->space) {
-		ret = take(s, space_new(s, net && w->net < 0), err, errlen);
+		ret = take(s, space_new(s, net && w->net < 0), true, err, errlen);
 		if (ret)
 			return ret;
 	}
@@ -202,7 +212,7 @@ int sandbox_prepare(struct sandbox *s, char *err, size_t errlen)
 		w->space = NULL;
 		p->failed = NULL;
 		space_do(p, space_make_net, NULL);
-		ret = take(s, p, err, errlen);
+		ret = take(s, p, false, err, errlen);
 		if (ret)
 			return ret;
 	}
@@ -213,11 +223,6 @@ int sandbox_prepare(struct sandbox *s, char *err, size_t errlen)
 	sandbox_environment_wait(s);
 	w->in_use = true;
 	return 0;
-}
-
-bool sandbox_fresh(const struct sandbox *s)
-{
-	return s->env.fresh;
 }
 
 void sandbox_environment_began(struct sandbox *s, pid_t root)

@@ -320,6 +320,29 @@ static int open_own(const struct space *p, const char *name)
 	return openat(p->own, name, O_RDONLY | O_CLOEXEC);
 }
 
+int space_open_ns(const struct space *p, int *fds)
+{
+	const uint32_t own = p->s->o.own;
+	const char *const names[] = { own & SANDBOX_HOST ? "uts" : NULL, own & SANDBOX_IPC ? "ipc" : NULL,
+				      own & (SANDBOX_FILES | SANDBOX_IPC) ? "mnt" : NULL };
+	int nr = 0;
+
+	for (int i = 0; i < SPACE_NR_NS; i++) {
+		if (!names[i])
+			continue;
+		fds[nr] = open_own(p, names[i]);
+		if (fds[nr] < 0) {
+			int ret = -errno;
+
+			while (nr)
+				close(fds[--nr]);
+			return ret;
+		}
+		nr++;
+	}
+	return nr;
+}
+
 static int make_mounts(const struct sandbox *s, struct space *p, const char **stage)
 {
 	struct stat st;
@@ -437,10 +460,10 @@ static int make_parts(struct space *p, const char **stage)
 	const uint32_t parts = s->o.own;
 
 	p->begun_ns = clock_real(CLOCK_REALTIME_COARSE);
-	p->generation = s->env.generation;
+	p->origin.generation = s->env.generation;
 	for (int i = 0; i < s->env.nr_folders; i++)
-		if (rights_stat(s->env.folder[i].path, &p->lower[i]))
-			memset(&p->lower[i], 0, sizeof(p->lower[i]));
+		if (rights_stat(s->env.folder[i].path, &p->origin.lower[i]))
+			memset(&p->origin.lower[i], 0, sizeof(p->origin.lower[i]));
 	if (parts & SANDBOX_HOST) {
 		DO("make a UTS namespace", unshare(CLONE_NEWUTS));
 		/* a name that resolves without a network */

@@ -12,6 +12,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/futex.h>
 #include <linux/prctl.h>
 #include <sched.h>
@@ -21,7 +22,9 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "kernel/syscalls.h"
@@ -265,8 +268,55 @@ static const char *unfit(const struct sandbox *s, pid_t pid, const struct user_r
 
 static const char *not_fresh(const struct sandbox *s)
 {
-	return s->env.writes ? "the test changes its files, its IPC objects or what is mounted" :
-	       "each execution has another environment";
+	if (!s->env.fresh)
+		return "each execution has another environment";
+	if (s->template.tied)
+		return s->env.talks ? "the test uses its network, and its user may not take a copy to another one" :
+		       "the test changes its files or its IPC objects, and its user may not take a copy to others";
+	return s->env.writes && s->template.stays ? s->template.stays :
+	       s->env.writes ? "the test changes its files, its IPC objects or what is mounted" : "the test uses its network";
+}
+
+/* A file that it has mapped would be another one, by its numbers, in another space: one of a private folder. */
+static bool maps_private(const struct sandbox *s, pid_t pid)
+{
+	char path[PATH_MAX + 32];
+	struct mappings ms;
+	struct mapping m;
+	struct stat st;
+	bool found = false;
+	RIGHTS_RAISED;
+
+	for (int i = 0; i < s->env.nr_folders && !found; i++) {
+		snprintf(path, sizeof(path), "/proc/%d/root%s", pid, s->env.folder[i].path);
+		if (stat(path, &st))
+			return true;
+		mappings_open(&ms, pid);
+		while (!found && mappings_next(&ms, &m))
+			found = m.ino && m.dev == (uint32_t)(major(st.st_dev) << 20 | minor(st.st_dev));
+		mappings_close(&ms);
+	}
+	return found;
+}
+
+/* Its current folder: malloc'd, or NULL. */
+static char *folder_of(pid_t pid)
+{
+	char path[64], folder[PATH_MAX];
+	ssize_t n;
+	RIGHTS_RAISED;
+
+	snprintf(path, sizeof(path), "/proc/%d/cwd", pid);
+	n = readlink(path, folder, sizeof(folder));
+	return n > 0 && n < (ssize_t)sizeof(folder) ? strndup(folder, n) : NULL;
+}
+
+/* Why copies of it may not go to another space; NULL: they may. */
+static const char *stays(const struct sandbox *s, pid_t pid)
+{
+	return !s->template.cwd ? "the test changes its files, and its folder cannot be read" :
+	       s->template.file_looks ? "the test changes its files, and looks at times of files before its first point" :
+	       maps_private(s, pid) ? "the test changes its files, and has mapped one of a private folder" : NULL;
 }
 
 /* ---- the template ---- */
@@ -354,6 +404,7 @@ static int keep(struct sandbox *s, pid_t prototype, const struct user_regs_struc
 
 int sandbox_template_keep(struct sandbox *s, pid_t prototype, char *err, size_t errlen)
 {
+	struct sandbox_template *t = &s->template;
 	struct user_regs_struct r;
 	const char *why;
 	int ret = tracee_get_regs(prototype, &r);
@@ -372,14 +423,18 @@ int sandbox_template_keep(struct sandbox *s, pid_t prototype, char *err, size_t 
 	sandbox_environment_ask(s, ENVIRONMENT_FIRST_PID);
 	/* the executions that follow find what the prototype has found */
 	sandbox_environment_end(s);
-	if (!sandbox_fresh(s)) {
+	if (!s->env.fresh || s->env.writes || s->env.talks) {
 		snprintf(err, errlen, "%s", not_fresh(s));
 		sandbox_template_drop(s);
 		return -ENOTSUP;
 	}
-	s->template.file_looks = kernel_sandbox(s->k, s->slot)->nr_file_looks;
-	s->template.net = s->env.nr_nets;
-	s->template.spoilt = NULL;
+	t->file_looks = kernel_sandbox(s->k, s->slot)->nr_file_looks;
+	t->cwd = folder_of(t->pid);
+	t->stays = stays(s, t->pid);
+	t->net = s->env.nr_nets;
+	t->space = s->env.nr_spaces;
+	t->origin = s->env.space->origin;
+	t->spoilt = NULL;
 	return 0;
 }
 
@@ -409,6 +464,8 @@ void sandbox_template_drop(struct sandbox *s)
 	struct sandbox_template *t = &s->template;
 
 	t->file_looks = false;
+	free(t->cwd);
+	t->cwd = NULL;
 	if (!t->pid)
 		return;
 	end(t->pid);
@@ -420,7 +477,7 @@ void sandbox_template_look(struct sandbox *s)
 {
 	struct sandbox_template *t = &s->template;
 
-	if (!t->pid || sandbox_fresh(s))
+	if (!t->pid || (s->env.fresh && !(s->env.writes && (t->stays || t->tied)) && !(s->env.talks && t->tied)))
 		return;
 	sandbox_template_drop(s);
 	t->spoilt = not_fresh(s);
@@ -428,22 +485,51 @@ void sandbox_template_look(struct sandbox *s)
 
 /* ---- executions ---- */
 
+/* Namespaces of the execution that are not the template's, as CLONE_NEW*. */
+static unsigned long other_namespaces(const struct sandbox *s)
+{
+	const struct sandbox_template *t = &s->template;
+	unsigned long flags = t->net != s->env.nr_nets ? CLONE_NEWNET : 0;
+
+	if (t->space != s->env.nr_spaces)
+		flags |= (s->o.own & SANDBOX_HOST ? CLONE_NEWUTS : 0) | (s->o.own & SANDBOX_IPC ? CLONE_NEWIPC : 0) |
+			 (s->o.own & (SANDBOX_FILES | SANDBOX_IPC) ? CLONE_NEWNS : 0);
+	return flags;
+}
+
+/* To the template's folder: whoever enters a mount namespace stands in its root. 0 or -errno. */
+static int go_to_folder(const struct sandbox *s, pid_t pid)
+{
+	/* that page is there: it is the stack's */
+	const uint64_t page = s->template.at.rsp & ~(uint64_t)(PATH_MAX - 1);
+	const char *cwd = s->template.cwd;
+	char before[PATH_MAX];
+	size_t len = strlen(cwd) + 1;
+	int ret;
+
+	if (!remote_read(pid, page, before, len) || !remote_write(pid, page, cwd, len))
+		return -EFAULT;
+	ret = call(s, pid, SYS_chdir, page, 0);
+	return remote_write(pid, page, before, len) ? ret : -EFAULT;
+}
+
 /*
- * The execution has another network than its template: it enters that of pid 1, which is there already. 0 or -errno.
- * It needs no descriptor that a program which was started would not have had at some time.
+ * The execution has another network than its template, or other files: it enters what pid 1 has entered already, and
+ * needs no path or descriptor for that. 0 or -errno.
  */
-static int enter_net(struct sandbox *s, pid_t pid)
+static int enter(struct sandbox *s, pid_t pid, unsigned long namespaces)
 {
 	int ret = sandbox_environment_wait(s);
 	long fd = ret ? ret : call(s, pid, SYS_pidfd_open, 1, 0), closed;
 
 	if (fd < 0)
 		return fd;
-	ret = call(s, pid, SYS_setns, fd, CLONE_NEWNET);
+	ret = call(s, pid, SYS_setns, fd, namespaces);
 	closed = call(s, pid, SYS_close, fd, 0);
-	if (ret == -EPERM)
-		s->template.spoilt = "the test uses its network, and its user may not take a copy to another one";
-	return ret ? ret : closed;
+	s->template.tied |= ret == -EPERM;
+	if (!ret)
+		ret = closed;
+	return ret || !(namespaces & CLONE_NEWNS) ? ret : go_to_folder(s, pid);
 }
 
 /* What an execution's first process has that a fork does not pass on. 1: its pid is another one; 0; -errno. */
@@ -457,8 +543,11 @@ static int first_process(struct sandbox *s, pid_t pid)
 		return 1;
 	if (ret > 0 && t->robust_list)
 		ret = call(s, pid, SYS_set_robust_list, t->robust_list, t->robust_len);
-	if (ret >= 0 && t->net != s->env.nr_nets)
-		ret = enter_net(s, pid);
+	if (ret >= 0 && other_namespaces(s)) {
+		ret = enter(s, pid, other_namespaces(s));
+		if (ret < 0)
+			s->template.spoilt = ret == -EPERM ? not_fresh(s) : "a copy cannot enter its environment";
+	}
 	return ret < 0 ? ret : tracee_set_regs(pid, &t->at);
 }
 
@@ -468,8 +557,13 @@ pid_t sandbox_template_fork(struct sandbox *s)
 	pid_t pid;
 	int ret;
 
-	if (t->net != s->env.nr_nets) {
-		ret = sandbox_environment_send_net(s);
+	/* the private folders, or what is mounted, are others than those that it has seen */
+	if (!sandbox_same_origin(s, &t->origin, &s->env.space->origin)) {
+		t->spoilt = "a private folder, or what is mounted, is changed from outside";
+		return -ESTALE;
+	}
+	if (other_namespaces(s)) {
+		ret = sandbox_environment_send(s, t->space != s->env.nr_spaces);
 		if (ret)
 			return ret;
 	}

@@ -9,8 +9,8 @@
  * has that was started by exec, and sandbox_template_go() lets it go on: it makes the call before which the prototype
  * stood. The BPF side gives it the prototype's state (bpf/template.bpf.h).
  *
- * The template lives in one environment, and so do the executions that are forked from it: it can be used as long as
- * they change nothing there but their network, of which each gets a new one where the last execution has used it.
+ * The template lives in one environment, and so do the executions that are forked from it. Where one of them has changed
+ * something there, the next ones enter another one that was made of the same things (sandbox_keep.c).
  */
 #ifndef ZUG_SANDBOX_TEMPLATE_H
 #define ZUG_SANDBOX_TEMPLATE_H
