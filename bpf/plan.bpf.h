@@ -235,6 +235,8 @@ __noinline int plan_born(__u32 slot, __u32 task, __u32 pid)
 		q->pid = pid;
 		plan->born_of = holder + 1;
 		plan->born_at = i + 1;
+		if (plan->shares)
+			take_share(plan, i);
 		break;
 	}
 	return 0;
@@ -247,13 +249,47 @@ static __always_inline void lease_counted(struct zug_lease *l)
 	l->left = 0;
 }
 
+/* What an operation accesses matters to the plan also where its task is alone. */
+static __always_inline bool plan_needs_access(const struct zug_plan *plan)
+{
+	return plan->kind == ZUG_PLAN_SELECTION || plan->nr_constraints;
+}
+
+/* The same of such a plan, where the holder stands there. */
+__noinline int plan_counts_at(__u32 slot, const struct stand *at)
+{
+	struct zug_lease *l = &leases[slot & (ZUG_MAX_SANDBOXES - 1)];
+	struct zug_plan *plan = &l->plan;
+	struct zug_access *access = &plan->peers[plan->holder & (ZUG_PLAN_PEERS - 1)].access;
+	__u32 i;
+
+	if (!at)
+		return 0;
+	*access = at->access;
+	/* one that may go on by its time-out is none of those that are chosen from there */
+	if ((plan->nr_constraints && (!(at->access.how & ZUG_ACCESS_KNOWN) || !mark(plan, access, at->place, at->op))) ||
+	    count_on(l, 1) || plan->nr_on != 1) {
+		lease_counted(l);
+		return 0;
+	}
+	bpf_for(i, 0, 2) {
+		if (i >= at->pass.steps)
+			break;
+		if (plan_step(slot, 1) != (int)plan->holder) {
+			lease_counted(l);
+			break;
+		}
+	}
+	return 0;
+}
+
 /* The holder makes so many steps because it is alone. */
 static __always_inline void plan_counts(struct zug_lease *l, __u32 steps)
 {
 	if (l->plan.kind == ZUG_PLAN_DRAWS)
 		peer_steps(&l->plan, l->plan.holder, steps);
-	else if (l->plan.kind == ZUG_PLAN_SELECTION || l->plan.nr_constraints)
-		/* what its operations are is not looked at there */
+	else if (plan_needs_access(&l->plan))
+		/* what its operations are is not known here */
 		lease_counted(l);
 	else if (l->plan.kind == ZUG_PLAN_PENDING)
 		l->plan.peers[l->plan.holder & (ZUG_PLAN_PEERS - 1)].weight = 0;

@@ -25,17 +25,33 @@ static __always_inline __u32 peer_weight(const struct zug_plan *plan, __u32 i)
 	return weight ? weight : plan->weight_least;
 }
 
-/* That peer makes so many steps. */
-static __always_inline void peer_steps(struct zug_plan *plan, __u32 i, __u32 steps)
+/* That peer loses so much of its weight. */
+static __always_inline void peer_loses(struct zug_plan *plan, __u32 i, __u64 lost)
 {
 	struct zug_peer *q = &plan->peers[i & (ZUG_PLAN_PEERS - 1)];
-	__u64 lost = (__u64)steps * plan->weight_step;
 
 	if (q->on)
 		plan->sum -= peer_weight(plan, i);
 	q->weight -= lost < q->weight ? lost : q->weight;
 	if (q->on)
 		plan->sum += peer_weight(plan, i);
+}
+
+/* It makes so many steps. */
+static __always_inline void peer_steps(struct zug_plan *plan, __u32 i, __u32 steps)
+{
+	peer_loses(plan, i, (__u64)steps * plan->weight_step);
+}
+
+/* Peer i has come: it takes its share from the holder, which has created it. meet() of search/strategies/surw.c. */
+static __always_inline void take_share(struct zug_plan *plan, __u32 i)
+{
+	__u32 holder = plan->holder & (ZUG_PLAN_PEERS - 1);
+	__u64 weight = plan->peers[i & (ZUG_PLAN_PEERS - 1)].weight, left = plan->peers[holder].weight;
+
+	if (plan->intended == holder + 1 && left && below(next_draw(plan), left) < weight)
+		plan->intended = i + 1;
+	peer_loses(plan, holder, weight);
 }
 
 /* A task is enabled from here on, or is not. */

@@ -150,8 +150,22 @@ static __noinline int leased(struct zug_sandbox *s, struct task_state *t, const 
 	return lease_says(s, p, t, l, site->pass.steps, &at, may);
 }
 
+/* The holder, whose plan needs to know what it does there, passes a place because it is alone. */
+static __noinline int passed_at(struct task_state *t, const struct zug_site *site)
+{
+	struct stand at = {};
+
+	if (!site)
+		return 0;
+	at.pass = site->pass;
+	fill_access(&at.access, bpf_get_current_task_btf(), t, site);
+	at.op = site->op;
+	at.place = place_of(t, site);
+	return plan_counts_at(t->slot, &at);
+}
+
 /* The holder passes a place because it is alone: that counts, too. */
-static __always_inline void lease_passed(const struct task_state *t, const struct zug_site *site)
+static __always_inline void lease_passed(struct task_state *t, const struct zug_site *site)
 {
 	struct zug_lease *l;
 
@@ -167,7 +181,10 @@ static __always_inline void lease_passed(const struct task_state *t, const struc
 	l->left -= site->pass.steps;
 	l->plan.peers[l->plan.holder & (ZUG_PLAN_PEERS - 1)].place = place_of(t, site);
 	l->plan.peers[l->plan.holder & (ZUG_PLAN_PEERS - 1)].op = site->op;
-	plan_counts(l, site->pass.steps);
+	if (plan_needs_access(&l->plan))
+		passed_at(t, site);
+	else
+		plan_counts(l, site->pass.steps);
 }
 
 /* The time that the holder has had since its last point is its own, and the test's clock goes on. */

@@ -13,7 +13,7 @@
 #endif
 #include "zug_note.h"
 
-#define ZUG_ABI_VERSION		36
+#define ZUG_ABI_VERSION		37
 #define ZUG_MAX_SANDBOXES	256	/* a power of two */
 #define ZUG_MAX_TASKS		32768	/* of all sandboxes together */
 /* The kernel's watchdog looks every 15 s, and strikes when a task has waited for 30 s. */
@@ -364,6 +364,8 @@ struct zug_plan {
 	__u32 nr_order, owed;	/* ORDER: as enum search_rule.by says it; at: the first step that is open */
 	__u32 begins;		/* ORDER: the number of the operation BEGIN */
 	__u32 unsure;		/* the kernel side's own: which steps are done is not clear, but so many are still owed */
+	__u32 shares;		/* DRAWS, SELECTION: search_rule.shares */
+	__u32 pad;
 	struct zug_ordered order[ZUG_PLAN_ORDERED];
 	__u16 first[ZUG_LEASE_LOCKS];	/* the kernel side's own, while counted: 1 + a peer that stands before that lock; 0: none does */
 	struct zug_peer peers[ZUG_PLAN_PEERS];
@@ -890,8 +892,8 @@ _Static_assert(sizeof(struct zug_sandbox) == 408, "zug_sandbox");
 _Static_assert(sizeof(struct zug_call) == 88 + 2 * ZUG_CALL_PATH + ZUG_CALL_STACK, "zug_call");
 _Static_assert(sizeof(struct zug_path) == sizeof(struct zug_event), "zug_path");
 _Static_assert(sizeof(struct zug_peer) == 96, "zug_peer");
-_Static_assert(sizeof(struct zug_plan) == 26520, "zug_plan");
-_Static_assert(sizeof(struct zug_lease) == 30944, "zug_lease");
+_Static_assert(sizeof(struct zug_plan) == 26528, "zug_plan");
+_Static_assert(sizeof(struct zug_lease) == 30952, "zug_lease");
 _Static_assert(sizeof(struct zug_known_file) == 24, "zug_known_file");
 _Static_assert(sizeof(struct zug_installed) == 80, "zug_installed");
 _Static_assert(sizeof(struct zug_step_key) == 16, "zug_step_key");

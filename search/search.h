@@ -157,7 +157,7 @@ uint64_t search_promise(const struct search *s, const struct search_point *point
  * What is known of further steps, at the same time: the rule by which one of the enabled tasks is chosen, where there are
  * several, until a task yields. search_ahead() is the task that makes the next step but nth if it is enabled there, whatever
  * comes before; or, by choices, that is chosen at the next point but nth that has several. SEARCH_NO_TASK: that is not known.
- * search_weight() is 0 for a task that has none, or is not there yet.
+ * search_weight() is 0 for a task that has none; of one that is not there yet it is what that will have (shares).
  */
 #define SEARCH_CHANGES	4
 #define SEARCH_ORDER	64
@@ -177,7 +177,7 @@ struct search_constraint {
 struct search_rule {
 	enum {
 		SEARCH_BY_STEPS,	/* search_ahead() */
-		SEARCH_BY_DRAWS,	/* rng_below() the sum of their weights, in their order; until a task is new, but where open says */
+		SEARCH_BY_DRAWS,	/* rng_below() the sum of their weights, in their order; until a task is new, but open or shares */
 		SEARCH_BY_RANKS,	/* the greatest weight; who has none draws it first: rank_draw() of rng.h, in their order */
 		SEARCH_BY_CHOICES,	/* search_ahead() */
 		/*
@@ -189,7 +189,7 @@ struct search_rule {
 		/*
 		 * As by pending operations, but another one's does not lose its priority; and an operation on the object is made by the
 		 * intended task alone: drawn by weight where the first such operation comes, of all that are enabled. Others that would
-		 * come with one are held up to the next operation on the object, or until no task is left. Until a task is new.
+		 * come with one are held up to the next operation on the object, or until no task is left. Until a task is new, but with shares.
 		 */
 		SEARCH_BY_SELECTION,
 		/*
@@ -204,6 +204,11 @@ struct search_rule {
 	uint32_t step;		/* DRAWS: what a task's weight loses with each step of its, drawn or not; SELECTION: on the object */
 	uint32_t least;		/* DRAWS: the weight of one that has none */
 	bool open;		/* DRAWS: which a new task has, too */
+	/*
+	 * DRAWS, SELECTION: a new task takes its weight from that of the task that created it. If that one is intended and has any,
+	 * the new one is instead where rng_below() that weight is below its own.
+	 */
+	bool shares;
 	uint32_t choices;	/* RANKS: for so many points with several enabled tasks */
 	uint32_t nr_changes;	/* RANKS: */
 	struct {
@@ -220,7 +225,7 @@ struct search_rule {
 		uint64_t site;	/* 0: it has none, and the task tells it */
 	} order[SEARCH_ORDER];
 	uint64_t object;	/* SELECTION */
-	uint32_t intended;	/* SELECTION: SEARCH_NO_TASK: to be drawn */
+	uint32_t intended;	/* SELECTION, shares: SEARCH_NO_TASK: to be drawn */
 	/*
 	 * STEPS, CHOICES: behind those that are known the last task goes on; or else, with CHOICES, the next by number, round robin.
 	 * PENDING: the last task goes on wherever it is enabled.

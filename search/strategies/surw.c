@@ -351,6 +351,8 @@ static void rule(const void *state, struct search_rule *r)
 
 	if (s->env->profile->executions && s->all)
 		r->step = r->least = PROFILE_SCALE;
+	r->shares = true;
+	r->intended = s->intended;
 	if (s->all || !s->env->profile->executions) {
 		r->by = SEARCH_BY_DRAWS;
 		return;
@@ -362,7 +364,6 @@ static void rule(const void *state, struct search_rule *r)
 	r->step = PROFILE_SCALE;
 	r->least = 0;
 	r->object = s->object;
-	r->intended = s->intended;
 }
 
 static uint64_t priority(const void *state, uint32_t task, bool *held)
@@ -377,7 +378,9 @@ static uint64_t weight_left(const void *state, uint32_t task)
 {
 	const struct surw *s = state;
 
-	return s->env->profile->executions && task < s->nr_tasks ? s->tasks[task].left : 0;
+	if (!s->env->profile->executions || task >= s->nr_tasks)
+		return 0;
+	return s->tasks[task].born ? s->tasks[task].left : s->tasks[task].total;
 }
 
 const struct strategy_type strategy_urw = {

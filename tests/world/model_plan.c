@@ -113,18 +113,47 @@ static uint64_t plan_weight(const struct world_plan *plan, uint32_t task)
 	return plan->rule.least;
 }
 
+bool mw_plan_looks(const struct mw_state *s)
+{
+	const struct search_rule *r = &s->plan.rule;
+
+	return r->by == SEARCH_BY_STEPS || r->by == SEARCH_BY_ORDER || r->by == SEARCH_BY_SELECTION || r->nr_constraints;
+}
+
 void mw_plan_counts(struct mw_state *s, uint32_t task)
 {
 	struct world_plan *plan = &s->plan;
 
 	if (plan->rule.by == SEARCH_BY_PENDING)
 		s->ranks[task] = 0;
-	if (plan->rule.by == SEARCH_BY_SELECTION || plan->rule.nr_constraints)
-		s->lease = 0;
 	for (uint32_t i = 0; i < plan->nr_weights && plan->rule.by == SEARCH_BY_DRAWS; i++)
 		if (plan->weights[i].task == task)
 			plan->weights[i].weight -= plan->rule.step < plan->weights[i].weight ? plan->rule.step :
 						   plan->weights[i].weight;
+}
+
+void mw_plan_born(struct mw_state *s, uint32_t task, uint32_t parent)
+{
+	struct world_plan *plan = &s->plan;
+	struct rng rng = { .state = plan->rule.state };
+	uint32_t its = 0, from = 0;
+
+	if (!plan->rule.shares)
+		return;
+	while (its < plan->nr_weights && plan->weights[its].task != task)
+		its++;
+	while (from < plan->nr_weights && plan->weights[from].task != parent)
+		from++;
+	if (its == plan->nr_weights || from == plan->nr_weights) {
+		s->lease = 0;
+		return;
+	}
+	if (plan->rule.intended == parent && plan->weights[from].weight &&
+	    rng_below(&rng, plan->weights[from].weight) < plan->weights[its].weight)
+		plan->rule.intended = task;
+	plan->rule.state = rng.state;
+	plan->weights[from].weight -= plan->weights[its].weight < plan->weights[from].weight ? plan->weights[its].weight :
+											  plan->weights[from].weight;
 }
 
 /* The next of the runs. */

@@ -486,6 +486,8 @@ void mw_stand_first(struct model_world *m, uint32_t t)
 static void new_task(struct model_world *m, uint32_t t, const struct mw_op *o)
 {
 	mw_begin_task(m, o->a, t, o->op == W_FORK);
+	if (m->s->planned && m->s->lease)
+		mw_plan_born(m->s, o->a, t);
 	mw_tell(m, WORLD_NEW, o->a, TASK_BLOCKED);
 	if (m->p->nr_started)
 		mw_stand_first(m, o->a);
@@ -737,11 +739,12 @@ static bool stands(struct model_world *m, uint32_t t)
 	uint32_t to = plans && !lone ? mw_follow_plan(m, t) : t;
 	bool leased = !lone && (plans ? to != WORLD_NO_TASK : mw_is_leased(m, t));
 
-	if (lone && plans && (m->s->plan.rule.by == SEARCH_BY_STEPS || m->s->plan.rule.by == SEARCH_BY_ORDER) &&
-	    mw_planned_step(m, t) != t)
-		m->s->lease = 0;
-	if (lone && plans)
+	if (lone && plans && mw_plan_looks(m->s)) {
+		if (mw_planned_step(m, t) != t)
+			m->s->lease = 0;
+	} else if (lone && plans) {
 		mw_plan_counts(m->s, t);
+	}
 	m->s->lease -= m->s->lease && (lone || leased);
 	if (o->op == W_SLEEP || (o->op == W_YIELD && !(lone && m->s->known)))
 		m->s->lease = 0;

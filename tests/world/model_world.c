@@ -205,7 +205,8 @@ static void mw_lease(struct world *w, uint32_t nr, enum search_until until, uint
 		return;
 	s->next_plan = *plan;
 	s->next_lease = plan->nr;
-	s->next_until = (plan->rule.by == SEARCH_BY_DRAWS && !plan->rule.open) || plan->rule.by == SEARCH_BY_SELECTION ?
+	s->next_until = !plan->rule.shares && ((plan->rule.by == SEARCH_BY_DRAWS && !plan->rule.open) ||
+					       plan->rule.by == SEARCH_BY_SELECTION) ?
 				SEARCH_UNTIL_WAKE : SEARCH_UNTIL_DONE;
 }
 

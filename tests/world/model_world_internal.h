@@ -147,6 +147,10 @@ bool mw_is_leased(struct model_world *m, uint32_t t);
 uint32_t mw_follow_plan(struct model_world *m, uint32_t t);
 /* Which task makes the next step behind task t, as the plan says. WORLD_NO_TASK: it says nothing. */
 uint32_t mw_planned_step(struct model_world *m, uint32_t t);
+/* What the task does matters to the plan also where it is alone: mw_planned_step() says whether it does not go on by it. */
+bool mw_plan_looks(const struct mw_state *s);
+/* The task was created by that one. */
+void mw_plan_born(struct mw_state *s, uint32_t task, uint32_t parent);
 /* The task makes a step. */
 void mw_plan_counts(struct mw_state *s, uint32_t task);
 

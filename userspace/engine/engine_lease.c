@@ -84,21 +84,32 @@ static uint64_t plan_runs(struct engine *e, const struct search_point *p, struct
 	return nr;
 }
 
-/* The weights of the tasks. false: they are too many, or too heavy to be drawn. */
+/*
+ * The weights of the tasks, and, where the rule is one for them, of those that are still to come, as far as there is room. false:
+ * they are too many, or too heavy to be drawn.
+ */
 static bool plan_weights(struct engine *e, const struct search_point *p, struct world_plan *plan)
 {
+	uint32_t nr = plan->rule.shares ? e->w->nr_tasks : p->nr, room = WORLD_PLAN_TASKS - p->nr;
 	uint64_t sum = 0;
 
-	for (uint32_t i = 0; i < p->nr; i++) {
-		uint64_t weight = search_weight(e->s, p->cand[i].task);
+	if (p->nr > WORLD_PLAN_TASKS)
+		return false;
+	for (uint32_t i = 0, at = 0; i < nr; i++) {
+		uint32_t task = plan->rule.shares ? i : p->cand[i].task;
+		bool lives = at < p->nr && p->cand[at].task == task;
+		uint64_t weight;
 
-		if (plan->nr_weights == WORLD_PLAN_TASKS)
-			return false;
+		if (!lives && (e->w->tasks[task].state != TASK_NONE || !room))
+			continue;
+		at += lives;
+		room -= !lives;
+		weight = search_weight(e->s, task);
 		sum += weight + plan->rule.least;
-		plan->weights[plan->nr_weights].task = p->cand[i].task;
+		plan->weights[plan->nr_weights].task = task;
 		plan->weights[plan->nr_weights].weight = weight;
 		plan->weights[plan->nr_weights].priority =
-			search_priority(e->s, p->cand[i].task, &plan->weights[plan->nr_weights].held);
+			lives ? search_priority(e->s, task, &plan->weights[plan->nr_weights].held) : 0;
 		plan->nr_weights++;
 	}
 	return (plan->rule.by != SEARCH_BY_DRAWS && plan->rule.by != SEARCH_BY_SELECTION) || sum < UINT32_MAX;

@@ -261,21 +261,23 @@ static bool may_come(const struct kworld *k, uint32_t n, const uint32_t *peer, u
 	return path->nth >= born && path->nth - born < ZUG_PLAN_PEERS;
 }
 
-static void tell_weights(const struct world_plan *plan, uint32_t task, struct zug_peer *q)
+/* false: the plan has none of that task. */
+static bool tell_weights(const struct world_plan *plan, uint32_t task, struct zug_peer *q)
 {
 	uint32_t at = ARRAY_FROM(plan->nr_weights, i, plan->weights[i].task < task);
 
 	if (at == plan->nr_weights || plan->weights[at].task != task)
-		return;
+		return false;
 	q->weight = plan->weights[at].weight;
 	q->priority = plan->weights[at].priority;
 	q->held = plan->weights[at].held;
+	return true;
 }
 
 /* A rule in which a task that comes has no place: it draws anew for it, or not. */
 static bool is_for_these(const struct search_rule *rule)
 {
-	return (rule->by == SEARCH_BY_DRAWS && !rule->open) || rule->by == SEARCH_BY_SELECTION;
+	return !rule->shares && ((rule->by == SEARCH_BY_DRAWS && !rule->open) || rule->by == SEARCH_BY_SELECTION);
 }
 
 /* Where an object of the rule lies, as some task has come to an operation on it. false: that is not known. */
@@ -461,7 +463,9 @@ static bool gather_peers(struct kworld *k, struct zug_plan *p, uint32_t *peer)
 			q->access.marks = tell_marks(k, n);
 		if (q->pid && p->kind == ZUG_PLAN_ORDER)
 			tell_operation(k, n, q);
-		tell_weights(&l->plan, n, q);
+		/* one that is to come, and for whose weight there was no room, is none that the plan knows */
+		if (!tell_weights(&l->plan, n, q) && !q->pid && l->plan.rule.shares)
+			continue;
 		peer[p->nr_peers++] = n;
 	}
 	return true;
@@ -489,6 +493,7 @@ static bool give_plan(struct kworld *k, uint32_t task, struct zug_plan *p)
 	p->lowest = rule->lowest;
 	p->choices_end = rule->choices;
 	p->base = rule->base;
+	p->shares = rule->shares;
 	for (uint32_t i = 0; i < rule->nr_changes; i++) {
 		p->changes[i].at = rule->changes[i].at;
 		p->changes[i].rank = rule->changes[i].rank;
