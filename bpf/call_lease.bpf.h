@@ -24,7 +24,6 @@
 #define O_TRUNC_		01000
 #define AT_FDCWD_		(-100)
 #define O_TMPFILE_		020000000
-#define PIPEFS_MAGIC_		0x50495045
 #define SIGCHLD_		17
 #define WNOHANG_		1
 
@@ -244,6 +243,7 @@ static __always_inline bool call_passes(struct task_struct *p, const struct task
 					const struct call_args *args)
 {
 	const volatile struct zug_syscall *d = syscall_of(t->nr);
+	__u32 thread;
 
 	switch (d->lease) {
 	case ZUG_CALL_PASSES:
@@ -255,6 +255,9 @@ static __always_inline bool call_passes(struct task_struct *p, const struct task
 		return !(t->ev.flags & ZUG_EF_OBJECT) || t->ev.obj.mode & S_IFMT_;
 	case ZUG_CALL_OPENS:
 		return !(args->a[d->path_arg & 7] & (O_CREAT_ | O_TMPFILE_));
+	case ZUG_CALL_KILLS:
+		thread = t->nr == NR_tgkill;
+		return (__u32)args->a[thread] == own_pid(p) && args->a[thread + 1];
 	case ZUG_CALL_ENDS:
 		return l->flags & ZUG_LEASE_ENDS && (args->a[0] & 0xff) == (p->tgid == l->root ? l->root_ends : 0);
 	default:

@@ -134,7 +134,7 @@ __noinline int hand_over(__u32 slot, struct zug_event *ev)
 	plan = &l->plan;
 	next = plan->next;
 	plan->next = 0;
-	if (!next || s->need_ask || s->may_die || s->dying_waits) {
+	if (!next || s->need_ask || dying_first(slot, s)) {
 		lease_note(l, ZUG_WHY_DIES);
 		ev->flags &= ~ZUG_EF_LEASED;
 		/* user space looks at the task itself */
@@ -172,18 +172,43 @@ static __always_inline void look_again(struct zug_sandbox *s)
 	scx_bpf_kick_cpu(s->setup.lane, SCX_KICK_IDLE);
 }
 
+/* What lies behind the descriptor that the task waits for is one that only tasks of the test have, as far as it tells by itself. */
+static __always_inline bool waits_inside(struct task_struct *p, const struct task_state *t)
+{
+	const struct zug_where *w = &t->ev.obj;
+
+	if (!(t->ev.flags & ZUG_EF_OBJECT))
+		return false;
+	if ((w->mode & 0170000) == 0140000 /* S_IFSOCK */)
+		return w->offset == AF_UNIX_;
+	return (w->mode & 0170000) == 0010000 /* S_IFIFO */ && on_pipefs(p, t->args[0]);
+}
+
 /* The wait that t->ev tells of is a plain one: user space has nothing to do or to look at before others go on. */
-static __always_inline bool waits_plainly(const struct task_state *t)
+static __always_inline bool waits_plainly(struct task_struct *p, const struct task_state *t)
 {
 	const __u32 looks = ZUG_EF_TIMED | ZUG_EF_TIMER | ZUG_EF_VFORK | ZUG_EF_STOPPED | ZUG_EF_ENDLESS | ZUG_EF_OVER;
 
-	/* whether tasks wait for locks in a circle is found out where they stand still */
-	return t->ev.nr == NR_futex && !(t->ev.flags & looks) && !t->ev.deadline && (!t->last_lock || t->gathers);
+	if (t->ev.flags & looks || t->ev.deadline)
+		return false;
+	if (t->ev.nr == NR_wait4 || t->ev.nr == NR_waitid)
+		return true;
+	/* whether tasks wait for locks in a circle is found out where they stand still: a wait for a condition is none for its mutex */
+	if (t->ev.nr == NR_futex)
+		return !t->last_lock || t->gathers || t->ev.arg[0] - t->last_lock >= 64;
+	return waits_inside(p, t);
+}
+
+/* The end that t->ev tells of is one of a thread, or of a process that is not the test's first; and of no fault. */
+static __always_inline bool ends_plainly(struct task_struct *p, const struct task_state *t, const struct zug_lease *l)
+{
+	return !t->ev.ip && l->flags & ZUG_LEASE_ENDS && (!(t->ev.flags & ZUG_EF_ROOT) || p->tgid != l->root);
 }
 
 /* The holder sleeps or is dead, as t->ev says: true where its plan hands the turn on. */
 static __noinline bool leaves(struct zug_sandbox *s, struct task_state *t)
 {
+	struct task_struct *p = bpf_get_current_task_btf();
 	struct zug_lease *l;
 
 	if (t->slot >= ZUG_MAX_SANDBOXES)
@@ -195,8 +220,7 @@ static __noinline bool leaves(struct zug_sandbox *s, struct task_state *t)
 		lease_note(l, ZUG_WHY_TIME);
 		return false;
 	}
-	if (!l->plan.kind || (t->ev.kind == ZUG_EV_EXIT ? t->ev.flags & ZUG_EF_ROOT || t->ev.ip || !(l->flags & ZUG_LEASE_ENDS) :
-						       !waits_plainly(t))) {
+	if (!l->plan.kind || (t->ev.kind == ZUG_EV_EXIT ? !ends_plainly(p, t, l) : !waits_plainly(p, t))) {
 		lease_note(l, t->ev.kind == ZUG_EV_EXIT ? ZUG_WHY_ENDS : ZUG_WHY_BLOCKS);
 		return false;
 	}

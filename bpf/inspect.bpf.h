@@ -198,6 +198,7 @@ static __always_inline void mm_gone(struct mm_struct *mm)
 
 #define SOCK_DGRAM_		2
 #define ANON_INODE_FS_MAGIC_	0x09041934
+#define PIPEFS_MAGIC_		0x50495045
 
 struct vma_info {
 	__u64 start, end, pgoff, flags, ino;
@@ -454,6 +455,14 @@ static __always_inline void nameless_made(struct task_struct *p, const struct ta
 	key = (__u64)fd_file(p, fd);
 	if (key)
 		bpf_map_delete_elem(&nameless, &key);
+}
+
+/* It is a pipe without a name. */
+static __always_inline bool on_pipefs(struct task_struct *p, __u64 fd)
+{
+	struct file *f = fd_file(p, fd);
+
+	return f && BPF_CORE_READ(f, f_inode, i_sb, s_magic) == PIPEFS_MAGIC_;
 }
 
 static __always_inline bool fd_where(struct task_struct *p, __u64 fd, struct zug_where *w)

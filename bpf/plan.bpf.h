@@ -217,8 +217,11 @@ __noinline int plan_awake(__u32 slot, __u32 task, __u32 *last)
 	return 1;
 }
 
-/* The holder has created a thread, which is the next one of its children that the plan knows, if it knows one. */
-__noinline int plan_born(__u32 slot, __u32 task, __u32 pid)
+/*
+ * The holder has created a thread, or a process, which is the next one of its children that the plan knows, if it knows one: 1.
+ * 0: it does not.
+ */
+__noinline int plan_born(__u32 slot, __u32 task, __u32 pid, int thread)
 {
 	struct zug_plan *plan = &leases[slot & (ZUG_MAX_SANDBOXES - 1)].plan;
 	__u32 i, holder = plan->holder, nth = plan->peers[holder & (ZUG_PLAN_PEERS - 1)].born++;
@@ -233,11 +236,13 @@ __noinline int plan_born(__u32 slot, __u32 task, __u32 pid)
 			continue;
 		q->task = task;
 		q->pid = pid;
+		if (thread)
+			q->process = plan->peers[holder & (ZUG_PLAN_PEERS - 1)].process;
 		plan->born_of = holder + 1;
 		plan->born_at = i + 1;
 		if (plan->shares)
 			take_share(plan, i);
-		break;
+		return 1;
 	}
 	return 0;
 }

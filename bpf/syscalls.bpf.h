@@ -52,6 +52,7 @@
 #define NR_removexattr		197
 #define NR_lremovexattr		198
 #define NR_fremovexattr		199
+#define NR_tkill		200
 #define NR_time			201
 #define NR_futex		202
 #define NR_sched_getaffinity	204
@@ -68,6 +69,8 @@
 #define NR_rt_sigtimedwait	128
 #define NR_mq_timedsend		242
 #define NR_mq_timedreceive	243
+#define NR_tgkill		234
+#define NR_waitid		247
 #define NR_inotify_init		253
 #define NR_newfstatat		262
 #define NR_pselect6		270

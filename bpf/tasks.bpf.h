@@ -12,6 +12,7 @@ int BPF_PROG(zug_newtask, struct task_struct *p, u64 clone_flags)
 	struct task_state *parent = state_of(cur), *t = state_of(p);
 	struct zug_sandbox *s;
 	struct zug_event e;
+	int born = 0;
 
 	if (!parent || !t || !(s = sandbox_of(t)))
 		return 0;
@@ -30,10 +31,11 @@ int BPF_PROG(zug_newtask, struct task_struct *p, u64 clone_flags)
 
 		mm_add(LOOSE(p)->mm, sp ? sp->shared : 1, sp);
 	}
-	if (!(clone_flags & CLONE_THREAD_))
+	if (parent->slot < ZUG_MAX_SANDBOXES && parent->id == s->holder && leases[parent->slot].plan.kind)
+		born = plan_born(parent->slot, t->id, p->pid, !!(clone_flags & CLONE_THREAD_));
+	/* of a process whose creator waits for it, and of one that the plan does not know, user space has to know first */
+	if (!(clone_flags & CLONE_THREAD_) && (!born || clone_flags & CLONE_VM_))
 		lease_ends(parent, ZUG_WHY_CREATES);
-	else if (parent->slot < ZUG_MAX_SANDBOXES && parent->id == s->holder && leases[parent->slot].plan.kind)
-		plan_born(parent->slot, t->id, p->pid);
 	if (clone_flags & CLONE_VFORK_)
 		parent->flags |= TF_VFORK;
 	/* the call was not refused: user space learns that before it learns of the child */

@@ -602,6 +602,7 @@ enum zug_call_lease {
 	ZUG_CALL_OPENS,		/* passes if it creates nothing: flags come behind its path */
 	ZUG_CALL_ENDS,		/* passes if it is not the root command that ends, and with status 0; or that one with zug_lease.root_ends */
 	ZUG_CALL_MASKS,		/* passes while no signal is pending, which it could let the task handle */
+	ZUG_CALL_KILLS,		/* passes if the signal goes to the thread that sends it: its number, and the signal, are the last arguments */
 	ZUG_CALL_MOVES,		/* no point, but it changes what paths lead to: ZUG_EV_SYNC where paths were passed before it */
 };
 

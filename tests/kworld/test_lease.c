@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* test_lease.c - leases and plans: what the kernel side is given, and what it tells of points that were passed */
 #include <fcntl.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -296,6 +297,7 @@ static void test_plan_rules(void)
 					    .rule = { .by = SEARCH_BY_CHOICES, .base = true } };
 	const struct world_plan base = { .nr = 9, .rule = { .by = SEARCH_BY_CHOICES, .base = true } };
 	const struct world_plan draws = { .nr = 9, .rule = { .by = SEARCH_BY_DRAWS, .least = 1 } };
+	struct world_plan shares = { .nr = 9, .rule = { .by = SEARCH_BY_DRAWS, .least = 1, .shares = true } };
 	const struct world_plan open = { .nr = 9, .rule = { .by = SEARCH_BY_DRAWS, .least = 1, .open = true } };
 	const struct zug_plan *p = &side.lease.plan;
 	struct kworld *k = side_begin();
@@ -351,6 +353,20 @@ static void test_plan_rules(void)
 	tap_ok(p->kind == ZUG_PLAN_DRAWS && !p->peers[p->nr_peers - 1].pid &&
 		       p->peers[p->nr_peers - 1].parent && !p->peers[p->nr_peers - 1].weight,
 	       "and, where all have the same chance, for one that comes");
+	side_put(ZUG_EV_YIELD, 1, ZUG_EF_ASK);
+	tap_ok(side_next_is(k, WORLD_POINT, 0, true), "it stops a fifth time");
+	k->w.ops->lease(&k->w, 1, SEARCH_UNTIL_CHANGE, UINT64_MAX, false, &shares);
+	k->w.ops->grant(&k->w, 0);
+	tap_ok(p->kind == ZUG_PLAN_DRAWS && p->shares && p->peers[p->nr_peers - 1].pid,
+	       "where one that comes takes its weight from another one, for none whose weight is not told");
+	side_put(ZUG_EV_YIELD, 1, ZUG_EF_ASK);
+	tap_ok(side_next_is(k, WORLD_POINT, 0, true), "it stops a sixth time");
+	shares.nr_weights = 1;
+	shares.weights[0].task = child;
+	shares.weights[0].weight = 12;
+	k->w.ops->lease(&k->w, 1, SEARCH_UNTIL_CHANGE, UINT64_MAX, false, &shares);
+	k->w.ops->grant(&k->w, 0);
+	tap_ok(!p->peers[p->nr_peers - 1].pid && p->peers[p->nr_peers - 1].weight == 12, "  and for one whose weight is");
 	side_end(k);
 }
 
@@ -584,6 +600,52 @@ static void test_calls_of_plan(void)
 	side_end(k);
 }
 
+/* T1 stands before a signal to the thread with that number: it may be handed the turn. */
+static bool passes_kill(struct kworld *k, uint32_t thread, const struct world_plan *plan)
+{
+	side_put(ZUG_EV_YIELD, 1, ZUG_EF_ASK);
+	tap_ok(side_next_is(k, WORLD_POINT, 0, true), "a task stands before tgkill(), and another one stops");
+	k->w.tasks[1].label.op = ZUG_OP_KILL;
+	k->kt[1].call_nr = SYS_tgkill;
+	k->kt[1].call_args[1] = thread;
+	k->kt[1].call_args[2] = SIGABRT;
+	k->w.ops->lease(&k->w, 0, SEARCH_UNTIL_CHANGE, UINT64_MAX, false, plan);
+	k->w.ops->grant(&k->w, 0);
+	return side.lease.plan.peers[1].pass.kind == ZUG_PASS_ALWAYS;
+}
+
+static void test_signals_of_plan(void)
+{
+	const struct world_plan draws = { .nr = 7, .rule = { .by = SEARCH_BY_DRAWS, .state = 77, .least = 1 } };
+	struct kworld *k = side_begin();
+
+	k->w.tasks[1].own_pid = 5;
+	k->w.ops->grant(&k->w, 0);
+	tap_ok(passes_kill(k, 5, &draws), "  a signal to itself: nothing else is to be seen there");
+	tap_ok(!passes_kill(k, 6, &draws), "  one to another task");
+	side_end(k);
+}
+
+/* Where the test's output goes has a name before any task comes to it. */
+static void test_output(void)
+{
+	struct kworld *k = side_begin();
+	int fd = memfd_create("zug-stderr", MFD_CLOEXEC);
+	struct stat st = { 0 };
+
+	side.state.run = 7;
+	fstat(fd, &st);
+	k->o.launch.out = -1;
+	k->o.launch.err = fd;
+	tap_ok(!side.known[zug_file_place(st.st_ino, st.st_dev)].run, "the file of the test's messages");
+	side_put(ZUG_EV_START, 1, ZUG_EF_ASK);
+	tap_ok(side_next_is(k, WORLD_POINT, 0, true) &&
+		       side.known[zug_file_place(st.st_ino, st.st_dev)].object == places_path(k->o.places, "stderr"),
+	       "  is known from the start");
+	close(fd);
+	side_end(k);
+}
+
 /* What a thread of a runtime is about to do to a file is left out. */
 static bool left_out(struct kworld *k, unsigned int op, const char *path)
 {
@@ -625,6 +687,8 @@ int main(void)
 	test_leased_calls();
 	test_relative_paths();
 	test_calls_of_plan();
+	test_signals_of_plan();
+	test_output();
 	test_machine();
 	return tap_done();
 }

@@ -34,6 +34,7 @@
 #define OPENS .lease = ZUG_CALL_OPENS
 #define ENDS .lease = ZUG_CALL_ENDS
 #define MASKS .lease = ZUG_CALL_MASKS
+#define KILLS .lease = ZUG_CALL_KILLS
 #define MOVES .lease = ZUG_CALL_MOVES
 
 const struct syscall_desc syscall_table[] = {
@@ -100,7 +101,7 @@ const struct syscall_desc syscall_table[] = {
 	S(recvmsg, RECV, IPC, FD(1), WAITS, RCVTIMEO, W, PASSES),
 	S(recvmmsg, RECV, IPC, FD(1), WAITS, PTR(5), RCVTIMEO, W, PASSES),
 	S(shutdown, SEND, IPC, FD(1), W, PASSES),
-	S(kill, KILL, SIG, W), S(tkill, KILL, SIG, W), S(tgkill, KILL, SIG, W),
+	S(kill, KILL, SIG, W), S(tkill, KILL, SIG, W, KILLS), S(tgkill, KILL, SIG, W, KILLS),
 	S(rt_sigqueueinfo, KILL, SIG, W), S(rt_tgsigqueueinfo, KILL, SIG, W),
 	S(pidfd_send_signal, KILL, SIG, W),
 	S(rt_sigaction, SIGACTION, SIG, W, PASSES),

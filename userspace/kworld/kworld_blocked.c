@@ -239,6 +239,9 @@ void kworld_describe_wait(struct kworld *k, struct world_task *t, const struct z
 	if (d && (d->op == ZUG_OP_WAITPID || d->op == ZUG_OP_SIGNAL_WAIT || d->op == ZUG_OP_FLOCK ||
 			 d->op == ZUG_OP_OPEN || d->sysv || !strcmp(d->name, "futex") || !strncmp(d->name, "mq_", 3))) {
 		t->wait = WAIT_INSIDE;
+	} else if (d && e->flags & ZUG_EF_OBJECT && e->flags & ZUG_EF_LEASED) {
+		/* others have gone on since, but not where it is anything else: waits_inside() of the kernel side */
+		t->wait = WAIT_INSIDE;
 	} else if (d && (e->flags & ZUG_EF_OBJECT)) {
 		t->wait = fd_wait(k, t, (int)e->arg[0]);
 	} else if (d && d->op == ZUG_OP_POLL && !strncmp(d->name, "epoll", 5)) {

@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include "kernel/syscalls.h"
 #include "kworld/kworld_internal.h"
 #include "lib/base/array.h"
@@ -78,6 +79,7 @@ static bool gather_locks(struct kworld *k, struct lease *l)
 static bool call_is_plain(const struct kworld *k, const struct ktask *kt, const struct world_task *t)
 {
 	const struct syscall_desc *d = syscall_desc(kt->call_nr);
+	bool thread;
 
 	switch (d ? d->lease : ZUG_CALL_STOPS) {
 	case ZUG_CALL_PASSES:
@@ -87,6 +89,9 @@ static bool call_is_plain(const struct kworld *k, const struct ktask *kt, const 
 		return kt->call_mode & S_IFMT;
 	case ZUG_CALL_OPENS:
 		return d->path_arg < 4 && !(kt->call_args[d->path_arg] & (O_CREAT | O_TMPFILE));
+	case ZUG_CALL_KILLS:
+		thread = kt->call_nr == SYS_tgkill;
+		return (int)kt->call_args[thread] == t->own_pid && kt->call_args[thread + 1];
 	case ZUG_CALL_ENDS:
 		return (kt->call_args[0] & 0xff) == (t->process == k->run.root ? k->w.ends_well : 0);
 	default:
@@ -256,7 +261,7 @@ static bool may_come(const struct kworld *k, uint32_t n, const uint32_t *peer, u
 	born = path->parent < k->w.nr_tasks && world_lives(&k->w.tasks[path->parent]) ? k->kt[path->parent].nr_children : 0;
 	*q = (struct zug_peer){
 		.parent = parent + 1, .nth = path->nth - born, .pass.kind = ZUG_PASS_ASLEEP, .access.how = ZUG_ACCESS_KNOWN,
-		.op = ZUG_OP_BEGIN,
+		.op = ZUG_OP_BEGIN, .process = n,
 	};
 	return path->nth >= born && path->nth - born < ZUG_PLAN_PEERS;
 }
