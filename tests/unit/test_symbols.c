@@ -428,6 +428,50 @@ static void atomic_accesses(void **state)
 	assert_int_equal(says(f, "loads"), SYMSAYS_ATOMIC);
 }
 
+/* What the accesses of a function say, each byte of it asked: 1 plain, 2 atomic, 3 there are both. */
+static unsigned int all_say(struct symfile *f, const char *function)
+{
+	struct symdef d = compiled_find(f, function).last;
+	unsigned int all = 0;
+
+	for (uint64_t i = 0; i < d.size; i++) {
+		enum symsays says = symfile_says_atomic(f, d.offset + i);
+
+		all |= says == SYMSAYS_PLAIN ? 1 : says == SYMSAYS_ATOMIC ? 2 : 0;
+	}
+	return all;
+}
+
+/* Beside an atomic access on its line there may be others. */
+static void atomic_columns(void **state)
+{
+	static const char source[] =
+		"int ring[8], head, other; char text[2][8];\n"
+		"void puts_in(int v) { ring[__atomic_load_n(&head, 2) % 8] = v; }\n"
+		"int takes(void) { return ring[__atomic_load_n(&head, 2) % 8]; }\n"
+		"void copies(char *to) { __builtin_memcpy(to, text[__atomic_load_n(&head, 2)], 8); }\n"
+		"int twice(void) { return __atomic_load_n(&head, 2) != __atomic_load_n(&other, 2); }\n"
+		"void stores(int v) { __atomic_store_n(&head, v, 3); }\n"
+		"int main(void) { return 0; }\n";
+	static const char *const ways[] = { "gcc -O0", "gcc -O2" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+		char name[16], command[80];
+		struct symfile *f;
+
+		snprintf(name, sizeof(name), "columns%zu", i);
+		snprintf(command, sizeof(command), "%s -g -o %s columns.c", ways[i], name);
+		compiled_make("columns.c", source, command);
+		f = compiled_open(compiled_path(name));
+		assert_int_equal(all_say(f, "puts_in"), 3);
+		assert_int_equal(all_say(f, "takes"), 3);
+		assert_int_equal(all_say(f, "copies"), 3);
+		assert_int_equal(all_say(f, "twice"), 2);
+		assert_int_equal(all_say(f, "stores"), 2);
+	}
+}
+
 static void atomic_types(void **state)
 {
 	static const char source[] =
@@ -720,7 +764,7 @@ int main(void)
 		cmocka_unit_test(a_cxx_program),
 		cmocka_unit_test(without_debug_information),
 		cmocka_unit_test(callers),
-		cmocka_unit_test(atomic_accesses),
+		cmocka_unit_test(atomic_accesses), cmocka_unit_test(atomic_columns),
 		cmocka_unit_test(atomic_types),
 		cmocka_unit_test(a_separate_debug_file),
 		cmocka_unit_test(many_names_at_once),

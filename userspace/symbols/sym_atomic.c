@@ -4,9 +4,11 @@
  *
  * On x86 an atomic load, and a store that is not sequentially consistent, are the same instructions
  * as plain ones. The source line that DWARF names tells them apart: it lies in a header or library
- * file for atomics (<atomic>, core/src/sync/atomic.rs), or it uses one of their words.
+ * file for atomics (<atomic>, core/src/sync/atomic.rs), or it uses one of their words. What else such a line
+ * does, compilers tell by the column: in "ring[atomic_load(&head) % 8] = v" the store's is that of '='.
  * symfile_says_atomic() is what others call.
  */
+#include <ctype.h>
 #include <dwarf.h>
 #include <limits.h>
 #include <stdio.h>
@@ -71,47 +73,49 @@ static Elf_Data *section(struct symfile *f, const char *name)
 	return NULL;
 }
 
-static bool read_lines(struct atomic_source *s, const char *path)
+static bool read_lines(struct symfile *f, struct atomic_source *s, const char *path)
 {
 	struct stat st;
 	size_t size = 0, len;
 	uint32_t nr = 0;
 	char *line = NULL;
 	ssize_t n;
-	FILE *f;
+	FILE *in;
 
 	if (stat(path, &st) || !S_ISREG(st.st_mode) || st.st_size > SOURCE_MAX)
 		return false;
-	f = fopen(path, "re");
-	if (!f)
+	in = fopen(path, "re");
+	if (!in)
 		return false;
-	while ((n = getline(&line, &size, f)) > 0) {
+	while ((n = getline(&line, &size, in)) > 0) {
 		nr++;
 		len = without_comment(line, n);
 		if (!says_so(line, len))
 			continue;
 		if (!ARRAY_RESERVE(s->lines, s->size_lines, s->nr_lines + 1))
 			break;
-		s->lines[s->nr_lines++] = nr;
+		line[len] = 0;
+		s->lines[s->nr_lines++] = (struct atomic_line){ nr, sym_string(&f->strings, line) };
 	}
 	free(line);
-	fclose(f);
+	fclose(in);
 	return true;
 }
 
 /* The source where it was compiled, or, as debuggers look for it, below the folder: /build/src/x.c, src/x.c, x.c. */
-static bool read_source(struct atomic_source *s, const char *folder)
+static bool read_source(struct symfile *f, struct atomic_source *s)
 {
+	const char *folder = f->owner->folder;
 	char path[PATH_MAX];
 
 	if (!s->full)
 		return false;
-	if (read_lines(s, s->full))
+	if (read_lines(f, s, s->full))
 		return true;
 	for (const char *end = strchr(s->full, '/'); folder && end; end = strchr(end + 1, '/')) {
 		if (!strncmp(end, "/../", 4) || snprintf(path, sizeof(path), "%s%s", folder, end) >= (int)sizeof(path))
 			continue;
-		if (read_lines(s, path))
+		if (read_lines(f, s, path))
 			return true;
 	}
 	return false;
@@ -166,7 +170,7 @@ static struct atomic_source *source_of(struct symfile *f, Dwarf_Die *cu, const c
 	snprintf(full, sizeof(full), "%s%s%s", path[0] == '/' || !dir ? "" : dir, path[0] == '/' || !dir ? "" : "/", path);
 	s->full = sym_string(&f->strings, full);
 	if (!s->all)
-		s->readable = read_source(s, f->owner->folder);
+		s->readable = read_source(f, s);
 	return s;
 }
 
@@ -176,6 +180,71 @@ static enum symsays without_lines(struct symfile *f)
 	if (f->whole < 0)
 		f->whole = symfile_libc(f) != SYMLIBC_NONE || symfile_is_go(f);
 	return f->whole ? SYMSAYS_NOTHING : SYMSAYS_UNKNOWN;
+}
+
+/* The length of the name that begins there; 0: none does. */
+static size_t name_length(const char *p)
+{
+	size_t n = 0;
+
+	while (isalnum((unsigned char)p[n]) || p[n] == '_')
+		n++;
+	return isdigit((unsigned char)*p) ? 0 : n;
+}
+
+/* The column, from 1 on, of a line of which the compiler says that: what stands there. */
+static const char *at_column(const struct atomic_line *line, Dwarf_Line *l)
+{
+	int column;
+
+	if (!line->text || dwarf_linecol(l, &column) || column <= 0 || (size_t)column > strlen(line->text))
+		return NULL;
+	return line->text + column - 1;
+}
+
+/* Other code of that line stands at one of the words of atomics: so its columns are those of what is done there. */
+static bool tells_columns(Dwarf_Die *cu, const struct atomic_source *s, const struct atomic_line *line)
+{
+	Dwarf_Lines *lines;
+	size_t nr;
+	int at;
+
+	if (dwarf_getsrclines(cu, &lines, &nr))
+		return false;
+	for (size_t i = 0; i < nr; i++) {
+		Dwarf_Line *l = dwarf_onesrcline(lines, i);
+		const char *p;
+
+		if (!l || dwarf_linesrc(l, NULL, NULL) != s->path || dwarf_lineno(l, &at) || at != (int)line->nr)
+			continue;
+		p = at_column(line, l);
+		if (p && says_so(p, name_length(p)))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * The line has a word of atomics, and the access stands elsewhere on it: at an assignment, at the index of an array, or at a
+ * name, where the compiler is seen to tell names from each other.
+ */
+static bool is_beside(Dwarf_Die *cu, const struct atomic_source *s, const struct atomic_line *line, Dwarf_Line *l)
+{
+	static const char *const keywords[] = { "return", "if", "while", "for", "do", "switch", "else", "case" };
+	const char *p = at_column(line, l);
+	size_t n;
+
+	if (!p)
+		return false;
+	if (*p == '[' || (*p == '=' && p[1] != '=' && (p == line->text || !strchr("=!<>", p[-1]))))
+		return true;
+	n = name_length(p);
+	if (!n || says_so(p, n))
+		return false;
+	for (size_t i = 0; i < sizeof(keywords) / sizeof(keywords[0]); i++)
+		if (strlen(keywords[i]) == n && !strncmp(p, keywords[i], n))
+			return false;
+	return p[n] == '[' || tells_columns(cu, s, line);
 }
 
 enum symsays symfile_says_atomic(struct symfile *f, uint64_t offset)
@@ -207,8 +276,8 @@ enum symsays symfile_says_atomic(struct symfile *f, uint64_t offset)
 		return SYMSAYS_UNKNOWN;
 	}
 	for (size_t i = 0; i < s->nr_lines; i++)
-		if (s->lines[i] == (uint32_t)line)
-			return SYMSAYS_ATOMIC;
+		if (s->lines[i].nr == (uint32_t)line)
+			return is_beside(cu, s, &s->lines[i], l) ? SYMSAYS_PLAIN : SYMSAYS_ATOMIC;
 	return SYMSAYS_PLAIN;
 }
 

@@ -53,7 +53,10 @@ struct atomic_source {
 	const char *full;	/* where the compiler read it; NULL: out of memory */
 	bool all;		/* it is about nothing else */
 	bool readable, missed;	/* missed: one was asked for that cannot be read */
-	uint32_t *lines;
+	struct atomic_line {
+		uint32_t nr;
+		const char *text;	/* without its comment; NULL: out of memory */
+	} *lines;
 	size_t nr_lines, size_lines;
 };
 
