@@ -361,6 +361,37 @@ static bool calls(struct kworld *k, int nr, struct zug_label *l)
 	return true;
 }
 
+/* The same of one that is given that path, or, in front of that, another one. */
+static uint64_t named_by(struct kworld *k, int nr, const char *first, const char *second)
+{
+	struct zug_event *e = side_put(ZUG_EV_SYSCALL, 3, 0);
+
+	e->nr = nr;
+	e->pid = getpid();
+	e->arg[0] = (uintptr_t)first;
+	e->arg[1] = (uintptr_t)second;
+	if (!side_next_is(k, WORLD_POINT, 2, false))
+		return 0;
+	return nr == SYS_rename || nr == SYS_link ? k->w.tasks[2].label.object2 : k->w.tasks[2].label.object;
+}
+
+static void test_relative_paths(void)
+{
+	struct kworld *k = side_begin();
+	uint64_t there = 0, other = 0;
+
+	k->w.ops->grant(&k->w, 0);
+	side_put(ZUG_EV_WAKE, 3, 0);
+	tap_ok(side_next_is(k, WORLD_WAKE, 2, false) && (there = named_by(k, SYS_stat, "no/such", NULL)) &&
+		       (other = named_by(k, SYS_stat, "no/other", NULL)) && there != other,
+	       "two paths from the working folder on");
+	tap_ok(named_by(k, SYS_rename, "no/other", "no/such") == there &&
+		       named_by(k, SYS_link, "no/such", "no/other") == other &&
+		       named_by(k, SYS_symlink, "no/other", "no/such") == there,
+	       "  are the same where rename(), link() and symlink() are given them as the second");
+	side_end(k);
+}
+
 static void test_common(void)
 {
 	struct kworld *k = side_begin();
@@ -502,6 +533,7 @@ int main(void)
 	test_prefix();
 	test_looks_for_process();
 	test_common();
+	test_relative_paths();
 	test_errors();
 	test_descriptors();
 	return tap_done();

@@ -128,13 +128,22 @@ void kworld_cwd_follow(struct kworld *k, uint32_t n)
 		kworld_root_close(&k->cwd);
 }
 
+/* The folder that a relative path begins in. renameat() is given it before each path; rename(), link() and symlink() are not. */
+static int folder_of(const struct syscall_desc *d, const struct zug_event *e, int path_arg)
+{
+	if (path_arg < 2 || d->path2_arg == 2 || d->nr == SYS_symlink)
+		return AT_FDCWD;
+	return (int)e->arg[(path_arg - 2) & 3];
+}
+
 /* An argument that is a path, made absolute; full has room for two paths. c may be NULL. */
-static bool path_text(struct kworld *k, const struct zug_event *e, const struct zug_call *c, bool second, int path_arg, char *full)
+static bool path_text(struct kworld *k, const struct syscall_desc *d, const struct zug_event *e, const struct zug_call *c,
+		      bool second, char *full)
 {
 	const size_t size = 2 * PATH_MAX;
 	char text[PATH_MAX], link[64];
 	const char *path = text;
-	int dirfd = AT_FDCWD;
+	int path_arg = second ? d->path2_arg : d->path_arg, dirfd = folder_of(d, e, path_arg);
 	ssize_t n;
 
 	if (c && c->path_len[second])
@@ -144,8 +153,6 @@ static bool path_text(struct kworld *k, const struct zug_event *e, const struct 
 	if (path[0] == '/') {
 		snprintf(full, size, "%s", path);
 	} else {
-		if (path_arg >= 2)
-			dirfd = (int)e->arg[(path_arg - 2) & 3];
 		snprintf(link, sizeof(link), "/proc/%d/fd/%d", e->pid, dirfd);
 		n = dirfd == AT_FDCWD ? cwd_text(k, e, c, full) : readlink(link, full, PATH_MAX - 1);
 		if (n < 0)
@@ -223,7 +230,6 @@ static uint64_t path_object(struct kworld *k, const struct world_task *t, const 
 			    const struct zug_event *e, bool second)
 {
 	const struct zug_call *c = kworld_call(k, e);
-	int path_arg = second ? d->path2_arg : d->path_arg;
 	char full[2 * PATH_MAX];
 	struct stat st;
 	uint64_t id;
@@ -233,7 +239,7 @@ static uint64_t path_object(struct kworld *k, const struct world_task *t, const 
 	/* nor is it a path that /proc would say of that descriptor */
 	if (e->flags & ZUG_EF_LEASED && c->at.ino)
 		return 0;
-	if (!path_text(k, e, c, second, path_arg, full))
+	if (!path_text(k, d, e, c, second, full))
 		return 0;
 	if (!strncmp(full, "/proc/self/", 11)) {
 		char rest[PATH_MAX];
