@@ -238,6 +238,28 @@ static __noinline int call_access(struct zug_access *a, __u32 process, int by_te
 	return 0;
 }
 
+/*
+ * The holder's process is about to end: word[1] says whether its parent notices that, which may be another one when user space
+ * comes to the event (word[0]: it says so). false: that is not clear.
+ */
+static __always_inline bool tell_end(struct task_struct *p, struct zug_event *e)
+{
+	struct task_struct *parent = BPF_CORE_READ(p, real_parent);
+	__u64 handler = (__u64)BPF_CORE_READ(parent, sighand, action[SIGCHLD_ - 1].sa.sa_handler);
+
+	if (BPF_CORE_READ(parent, signal, nr_threads) != 1)
+		return false;
+	e->word[0] = 1;
+	e->word[1] = handler > 1 || BPF_CORE_READ(parent, blocked.sig[0]) >> (SIGCHLD_ - 1) & 1;
+	return true;
+}
+
+/* With that call a process ends that is not the test's first. */
+static __always_inline bool ends_child(struct task_struct *p, const struct task_state *t, const struct zug_lease *l)
+{
+	return p->tgid != l->root && (t->nr == NR_exit_group || LOOSE(p)->signal->live.counter == 1);
+}
+
 /* User space need not see the call itself when it is made. */
 static __always_inline bool call_passes(struct task_struct *p, const struct task_state *t, const struct zug_lease *l,
 					const struct call_args *args)
@@ -288,7 +310,8 @@ static __noinline int call_leased(struct zug_sandbox *s, struct task_struct *p, 
 		lease_note(l, ZUG_WHY_TIME);
 		return PLAN_STOPS;
 	}
-	if (!(l->flags & ZUG_LEASE_CALLS) || !call_passes(p, t, l, args)) {
+	if (!(l->flags & ZUG_LEASE_CALLS) || !call_passes(p, t, l, args) ||
+	    (d->lease == ZUG_CALL_ENDS && ends_child(p, t, l) && !tell_end(p, e))) {
 		lease_note(l, ZUG_WHY_CALL);
 		return PLAN_STOPS;
 	}
@@ -300,8 +323,7 @@ static __noinline int call_leased(struct zug_sandbox *s, struct task_struct *p, 
 		return PLAN_STOPS;
 	}
 	/* the end of one thread of several concerns no other task, and nothing comes behind that of the root command */
-	if ((t->nr == NR_exit && LOOSE(p)->signal->live.counter > 1) ||
-	    (t->nr == NR_exit_group && p->tgid == l->root && l->plan.kind == ZUG_PLAN_PENDING))
+	if ((t->nr == NR_exit && LOOSE(p)->signal->live.counter > 1) || (t->nr == NR_exit_group && p->tgid == l->root))
 		at.access.how = ZUG_ACCESS_KNOWN;
 	else if (l->plan.kind == ZUG_PLAN_PENDING || l->plan.kind == ZUG_PLAN_SELECTION)
 		call_access(&at.access, l->plan.peers[l->plan.holder & (ZUG_PLAN_PEERS - 1)].process, !!path->len, args);

@@ -626,6 +626,33 @@ static void test_signals_of_plan(void)
 	side_end(k);
 }
 
+/* T1, a process of T0's, ends under its lease: what its label is about. */
+static uint64_t ends_as(bool noticed)
+{
+	struct kworld *k = side_begin();
+	struct zug_event *e;
+	struct world_event ev;
+	uint64_t object;
+
+	k->w.tasks[1].process = 1;
+	k->w.ops->lease(&k->w, 9, SEARCH_UNTIL_WAKE, UINT64_MAX, false, NULL);
+	k->w.ops->grant(&k->w, 1);
+	e = side_put(ZUG_EV_SYSCALL, 2, ZUG_EF_LEASED);
+	e->nr = SYS_exit_group;
+	e->word[0] = 1;
+	e->word[1] = noticed;
+	k->w.ops->next(&k->w, &ev, 0, side.err, sizeof(side.err));
+	object = k->w.tasks[1].label.op == ZUG_OP_END ? k->w.tasks[1].label.object : 0;
+	side_end(k);
+	return object;
+}
+
+static void test_leased_ends(void)
+{
+	tap_ok(ends_as(true) == zug_signal_object(0, SIGCHLD), "a process ends whose parent noticed that at that moment");
+	tap_ok(ends_as(false) == zug_children_object(0), "  and one whose parent did not");
+}
+
 /* Where the test's output goes has a name before any task comes to it. */
 static void test_output(void)
 {
@@ -689,6 +716,7 @@ int main(void)
 	test_calls_of_plan();
 	test_signals_of_plan();
 	test_output();
+	test_leased_ends();
 	test_machine();
 	return tap_done();
 }

@@ -61,9 +61,10 @@ static uint64_t children_object(struct kworld *k, uint32_t process)
 
 /*
  * What the end of a process is an operation on: its parent's children, or the signal that the parent is told by, and then
- * *told. 0: its parent has ended, or is none of the test's.
+ * *told. 0: its parent has ended, or is none of the test's. e: with which it ends, or NULL; others may have gone on since, but
+ * what the parent notices is in it then.
  */
-static uint64_t end_object(struct kworld *k, uint32_t process, bool *told)
+static uint64_t end_object(struct kworld *k, uint32_t process, const struct zug_event *e, bool *told)
 {
 	const struct world_task *first = &k->w.tasks[process], *o = NULL;
 	uint32_t parent = 0;
@@ -75,7 +76,7 @@ static uint64_t end_object(struct kworld *k, uint32_t process, bool *told)
 	}
 	if (!o)
 		return 0;
-	*told = kworld_notices(k, o->pid, SIGCHLD);
+	*told = e && e->flags & ZUG_EF_LEASED && e->word[0] ? e->word[1] : kworld_notices(k, o->pid, SIGCHLD);
 	return *told ? kworld_signal_object(k, parent, SIGCHLD) : children_object(k, parent);
 }
 
@@ -93,7 +94,7 @@ static void label_look(struct kworld *k, struct zug_label *l, int pid)
 	l->flags &= ~(ZUG_L_WRITE | ZUG_L_RELEASE);
 	if (of == WORLD_NO_TASK)
 		return;
-	l->object = end_object(k, k->w.tasks[of].process, &told);
+	l->object = end_object(k, k->w.tasks[of].process, NULL, &told);
 	if (told)
 		l->object2 = children_object(k, k->w.tasks[k->w.tasks[k->w.tasks[of].process].parent].process);
 }
@@ -160,12 +161,12 @@ void kworld_label_signal_read(struct kworld *k, const struct world_task *t, int 
 }
 
 /* A process ends: its parent may look for that, or be told by a signal. */
-static void label_end(struct kworld *k, const struct world_task *t, struct zug_label *l)
+static void label_end(struct kworld *k, const struct world_task *t, struct zug_label *l, const struct zug_event *e)
 {
 	uint64_t object;
 	bool told;
 
-	object = end_object(k, t->process, &told);
+	object = end_object(k, t->process, e, &told);
 	if (object)
 		l->object = object;
 	if (told)
@@ -200,7 +201,7 @@ void kworld_label_signals(struct kworld *k, struct world_task *t, const struct z
 	if (e->nr == SYS_exit_group && others)
 		l->flags |= ZUG_L_ENDS_ALL;
 	if (e->nr == SYS_exit_group || (e->nr == SYS_exit && !others))
-		label_end(k, t, l);
+		label_end(k, t, l, e);
 	/* it does not wait for the end: whether that has come makes a difference */
 	if ((e->nr == SYS_wait4 && e->arg[2] & WNOHANG) || (e->nr == SYS_waitid && e->arg[3] & WNOHANG))
 		l->object = children_object(k, t->process);

@@ -50,6 +50,25 @@ scripts()
 	END
 }
 
+# Whether a parent notices that its child ends changes right behind that.
+ends()
+{
+	script ends <<-'END'
+		#!/usr/bin/perl
+		use POSIX;
+		my $set = POSIX::SigSet->new(SIGCHLD);
+		my $child = fork // die;
+		if (!$child) { -e "/tmp/x"; POSIX::_exit(0) }
+		for (1 .. 2) {
+			sigprocmask(SIG_BLOCK, $set);
+			-e "/tmp/x";
+			sigprocmask(SIG_UNBLOCK, $set);
+			-e "/tmp/x";
+		}
+		waitpid($child, 0);
+	END
+}
+
 # searched WORD PROGRAM STRATEGY OPTION...: $dir/WORD.all gets a line for each execution, $dir/WORD.runs the same without what
 # leases change.
 searched()
@@ -99,6 +118,8 @@ if begin "system calls: the same executions with leases and without"; then
 	[ "$(rate unknown)" -lt 60 ] || note "with leases: $(share unknown)"
 	same ./files random --executions 4
 	same ./sockets portfolio --executions 6
+	ends
+	same ./ends random --executions 8
 	same ./files pos --executions 3
 	same ./pipeline pos --executions 4
 	# 99 % without what the kernel side knows of the objects of calls
