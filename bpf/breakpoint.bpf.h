@@ -174,6 +174,27 @@ static __always_inline void note_primitive(struct primitive_call *c, const struc
 	c->start = library_of(site, found, ip);
 	c->end = found->end;
 	c->reads = site->flags & ZUG_SITE_READS;
+	c->lock = 0;
+}
+
+/* A call that is an operation on a lock: one access of that, by the function that is called, is part of it. */
+static __always_inline void note_lock(struct primitive_call *c, const struct zug_site *site, __u64 ip, __u64 sp, __u64 lock)
+{
+	c->sp = sp - sizeof(c->ret);
+	c->ret = ip + ZUG_SITE_LEN(site->flags);
+	c->start = c->end = c->reads = 0;
+	c->lock = lock;
+}
+
+/* The access that is part of such a call. */
+static __always_inline bool part_of_lock(struct task_state *t, __u64 sp, __u64 addr)
+{
+	struct primitive_call *c = primitive_of(t);
+
+	if (!c->lock || c->lock != addr || !in_call(c, sp))
+		return false;
+	c->sp = c->lock = 0;
+	return true;
 }
 
 /*
@@ -315,6 +336,8 @@ static __always_inline void fill_point(const struct hit *h)
 	t->ev.before_addr = t->last_lock;
 	t->prim[0] = site ? hit_argument(h, site->obj_arg) : 0;
 	t->prim[1] = site && !(site->flags & ZUG_SITE_CODE) ? hit_argument(h, site->obj2_arg) : 0;
+	t->small = site && (site->obj_arg == ZUG_ARG_OPERAND || (site->flags & ZUG_SITE_CALL && ZUG_SITE_LEN(site->flags)));
+	t->tries = site && site->obj_arg == ZUG_ARG_OPERAND && site->pass.kind == ZUG_PASS_IF ? h->args[0] : 0;
 	t->joins = site && site->flags & ZUG_SITE_JOIN;
 	t->gathers = site && site->access & ZUG_ACCESS_GATHERS;
 	t->tells_eintr = site && site->flags & ZUG_SITE_EINTR;
@@ -485,19 +508,32 @@ int BPF_PROG(zug_breakpoint, struct pt_regs *regs)
 	if (goes_round(h.t, site, h.ip, regs->cx))
 		return 0;
 	h.stack = regs->sp;
-	if (!site || !(site->flags & ZUG_SITE_CODE))
+	if (site && site->obj_arg == ZUG_ARG_OPERAND)
+		h.ret = h.ip;
+	else if (!site || !(site->flags & ZUG_SITE_CODE))
 		bpf_probe_read_user(&h.ret, sizeof(h.ret), (void *)h.stack);
 	if (site && site->flags & ZUG_SITE_CALL && in_loader(h.sp, h.ret))
 		return 0;
 	if (!begins_there(h.s, site))
 		return 0;
-	if (site && site->flags & ZUG_SITE_READS) {
+	h.args[0] = regs->di;
+	if (site && site->obj_arg == ZUG_ARG_OPERAND) {
+		h.args[0] = operand(h.t, site, regs, h.ip);
+		if (ZUG_SITE_LEN(site->flags))
+			note_lock(primitive_of(h.t), site, h.ip, h.stack, h.args[0]);
+		if (site->flags & ZUG_SITE_READS)
+			return 0;
+	} else if (site && site->flags & ZUG_SITE_READS) {
 		note_primitive(primitive_of(h.t), site, &found, h.ip, h.stack, h.ret);
 		return 0;
 	}
-	if (site && site->flags & ZUG_SITE_WHOLE && part_of_primitive(h.t, site, &found, h.ip, h.stack, h.ret))
+	if (site && site->flags & ZUG_SITE_CODE) {
+		if (site->flags & ZUG_SITE_WHOLE && part_of_lock(h.t, h.stack, operand(h.t, site, regs, h.ip)))
+			return 0;
+	} else if (site && site->flags & ZUG_SITE_CALL && ZUG_SITE_LEN(site->flags) && h.t->tries == regs->di) {
 		return 0;
-	h.args[0] = regs->di;
+	} else if (site && site->flags & ZUG_SITE_WHOLE && part_of_primitive(h.t, site, &found, h.ip, h.stack, h.ret))
+		return 0;
 	h.args[1] = regs->si;
 	h.args[2] = regs->dx;
 	h.args[3] = regs->cx;

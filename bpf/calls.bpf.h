@@ -19,7 +19,7 @@ static __always_inline bool within_primitive(struct task_state *t, __u64 addr)
 	if (t->flags & TF_INSIDE)
 		return true;
 	/* no primitive is longer than 64 bytes */
-	return joins || (t->prim[0] && addr - t->prim[0] < 64) || (t->prim[1] && addr - t->prim[1] < 64);
+	return joins || (t->prim[0] && addr - t->prim[0] < (t->small ? ZUG_SMALL_LOCK : 64)) || (t->prim[1] && addr - t->prim[1] < 64);
 }
 
 /* Its wait is then a point of its own. */

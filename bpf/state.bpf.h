@@ -114,6 +114,7 @@ struct primitive_call {
 	__u64 ret, ip;		/* that address; its own */
 	__u64 start, end;	/* the code of its library */
 	__u64 reads;		/* it is one of ZUG_SITE_READS: no primitive */
+	__u64 lock;		/* it makes an access there, as part of an operation on a lock; 0: that is not so */
 };
 
 /* The stack pointer of a primitive's own system calls lies at most so far below its return address. */
@@ -156,6 +157,8 @@ struct task_state {
 	__u32 gives_buffers;	/* it has come to a call that accesses memory: the label of the system call in it may name that */
 	__u32 tells_eintr;	/* its last point was a primitive with ZUG_SITE_EINTR */
 	__u32 dying_round;	/* of its sandbox when it got TF_DYING_WAIT */
+	__u64 tries;		/* the lock that its last point was to take, by an instruction (ZUG_ARG_OPERAND); 0: none */
+	__u32 small;		/* the primitive that it last reached is a lock of Rust's: the next one may lie right behind it */
 	__u64 prim[2];		/* addresses of the primitive it last reached, and of a wait's mutex */
 	__u64 last_lock;	/* of its last point at an instruction: the lock there; 0: there was none */
 	__u32 fault;		/* the call that it makes is to have that fault (zug_ctl.fault); 0: none, or it is over */

@@ -655,11 +655,18 @@ struct zug_insn {
 	__u32 pad;
 };
 
+/*
+ * An instruction that is a whole operation on a lock: all else is as at a function whose first argument is the lock. Where it
+ * has a length (ZUG_SITE_LEN) it is a call, and the access that the function there makes of the lock is part of it. A function
+ * with a length is part of that, too, where the lock was taken: it waits.
+ */
+#define ZUG_ARG_OPERAND	5
+#define ZUG_SMALL_LOCK	8	/* bytes of such a lock */
 #define ZUG_SITE_PATH	6
 #define ZUG_PATH_HERE	(-0x8000)
 struct zug_site {
 	__u16 op;		/* enum zug_op; 0: not a stop */
-	__u8 obj_arg;		/* which argument points to the object, 0 none */
+	__u8 obj_arg;		/* which argument points to the object, 0 none; ZUG_ARG_OPERAND: it is at the operand */
 	__u8 obj2_arg;		/* the same of the second; of an instruction: where ZUG_SITE_SECOND leads, as base; 0: rsi */
 	__u32 flags;		/* ZUG_SITE_* */
 	/* ZUG_SITE_OPERAND: the object is base + (index << shift) + disp */
@@ -695,7 +702,8 @@ struct zug_hits {
 #define ZUG_SITE_ANY	(1u << 5)	/* an instruction of which it is not known whether it accesses watched memory */
 #define ZUG_SITE_SECOND	(1u << 6)	/* accesses also what rsi, or the register obj2_arg, (arg[1]) leads to: obj2 */
 #define ZUG_SITE_EINTR	(1u << 7)	/* a primitive that says when a signal has ended its wait */
-#define ZUG_SITE_WHOLE	(1u << 8)	/* a primitive: what its library does until it returns is part of it */
+/* a primitive: what its library does until it returns is part of it; an instruction: it may be part of a call (ZUG_ARG_OPERAND) */
+#define ZUG_SITE_WHOLE	(1u << 8)
 #define ZUG_SITE_REP	(1u << 9)	/* repeats with a count in rcx: one stop for all of it, though each trap is one round */
 #define ZUG_SITE_FROM	(1u << 10)	/* ends zug_sandbox.quiet */
 #define ZUG_SITE_ONCE	(1u << 11)	/* with ZUG_SITE_FROM: a stop only where it does that */

@@ -91,6 +91,14 @@ static bool rust_says(uint16_t op, uint32_t word, bool blocks)
 	       ((word & pass.mask) == pass.value) != blocks;
 }
 
+static int pass_of_rust_unlock(uint16_t op)
+{
+	const struct probe_site s = { .op = op, .layout = SYMLIBC_RUST };
+	struct probe_module mod = { 0 };
+
+	return probes_pass(&mod, &s).kind;
+}
+
 static void test_rust_locks(void)
 {
 	tap_ok(rust_says(ZUG_OP_LOCK, 0, false) && rust_says(ZUG_OP_LOCK, 1, true) && rust_says(ZUG_OP_LOCK, 2, true),
@@ -101,6 +109,8 @@ static void test_rust_locks(void)
 	tap_ok(rust_says(ZUG_OP_WRLOCK, 0, false) && rust_says(ZUG_OP_WRLOCK, 1, true) &&
 		       rust_says(ZUG_OP_WRLOCK, 0x3fffffff, true) && rust_says(ZUG_OP_WRLOCK, 0xc0000000, false),
 	       "a writer waits for readers and writers that have the lock");
+	tap_ok(pass_of_rust_unlock(ZUG_OP_UNLOCK) == ZUG_PASS_ALWAYS && pass_of_rust_unlock(ZUG_OP_RWUNLOCK) == ZUG_PASS_ALWAYS,
+	       "to give one back never waits");
 	tap_ok(probes_in_rust_lock("<std::sys::sync::mutex::futex::Mutex>::lock_contended") &&
 		       probes_in_rust_lock("std::sys::unix::locks::futex_mutex::Mutex::lock_contended") &&
 		       probes_in_rust_lock("std::sys::sync::rwlock::futex::RwLock::write_contended::h0123456789abcdef") &&

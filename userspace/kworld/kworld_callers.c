@@ -467,7 +467,7 @@ void kworld_scope_point(struct kworld *k, struct world_task *t, const struct zug
 	const struct probe_site *s = probes_site(k->o.probes, e->site);
 
 	if (e->flags & ZUG_EF_CALLER && s)
-		out = s->code.kind ?
+		out = s->code.kind && !s->here ?
 		      ask_callers(k, t, e->mm, places_site(k->o.places, t->process, e->ip), e->ip, e->stack[0],
 				  e->stack[1]) :
 		      ask_callers(k, t, e->mm, places_site(k->o.places, t->process, e->ret - 1), e->ret,

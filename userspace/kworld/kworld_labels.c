@@ -522,13 +522,13 @@ void kworld_label_point(struct kworld *k, struct world_task *t, struct ktask *kt
 		l->site = places_site(k->o.places, t->process, e->ip);
 		return;
 	}
-	if (s->code.kind) {
+	if (s->code.kind && !s->here) {
 		kworld_label_code(k, t, kt, e, s);
 		kworld_heat_hit(k, e->site, t->task, l);
 		return;
 	}
 	l->op = s->op;
-	l->flags = zug_op_flags(s->op);
+	l->flags = zug_op_flags(s->op) | (s->own ? ZUG_L_OWN : 0);
 	label_shared(k, s, l);
 	if (s->java && k->o.leave_interpreter)
 		label_java(k, t, e, s);

@@ -566,7 +566,7 @@ const char *code_kind_name(enum code_kind kind)
 		[CODE_LOAD] = "load", [CODE_STORE] = "store", [CODE_RMW] = "read-modify-write",
 		[CODE_LOCK] = "locked", [CODE_XCHG] = "xchg", [CODE_STRING] = "string",
 		[CODE_PAUSE] = "pause", [CODE_FENCE] = "fence", [CODE_TIME] = "time",
-		[CODE_RANDOM] = "random", [CODE_BLOCK] = "call",
+		[CODE_RANDOM] = "random", [CODE_BLOCK] = "call", [CODE_CALL] = "lock",
 	};
 
 	return (unsigned int)kind < CODE_NR_KINDS && names[kind] ? names[kind] : "none";

@@ -34,6 +34,7 @@ enum code_kind {
 	CODE_TIME,		/* rdtsc, rdtscp */
 	CODE_RANDOM,		/* rdrand, rdseed */
 	CODE_BLOCK,		/* calls (or jumps to) a function of a library that accesses what its arguments lead to */
+	CODE_CALL,		/* calls a function of Rust's that makes an atomic access, for a lock, where its first argument leads */
 	CODE_NR_KINDS,
 };
 
@@ -127,6 +128,7 @@ enum code_block {
 #define CODE_NEXT	(1u << 8)	/* one can be put on the instruction after it (that is: after its effect) */
 #define CODE_SHARED	(1u << 9)	/* plain access to what LOCK or xchg accesses elsewhere: most likely an atomic one */
 #define CODE_REP	(1u << 10)	/* string operation with a count in rcx */
+#define CODE_RUST(which)	((which) << 11)	/* enum code_rust */
 
 /* An operand that no other task can reach, or that never changes: never worth a point. */
 #define CODE_LOCAL	(CODE_STACK | CODE_TLS | CODE_CONST)
@@ -152,6 +154,21 @@ struct code_place {
 				   CODE_BLOCK: index leads to a string that it prints, its second operand */
 	uint8_t shift;		/* of the index */
 };
+
+/* What an atomic instruction, or a CODE_CALL, does with a lock of Rust's standard library (code_locks.c). */
+enum code_rust {
+	CODE_RUST_LOCK = 1,
+	CODE_RUST_UNLOCK,
+	CODE_RUST_RDLOCK,
+	CODE_RUST_WRLOCK,
+	CODE_RUST_RWUNLOCK,
+	CODE_RUST_PART,		/* a look that is part of one of these */
+};
+
+static inline unsigned int code_rust(const struct code_place *p)
+{
+	return p->flags >> 11 & 7;
+}
 
 struct code_function {
 	uint32_t start, end;	/* file offsets; end is not part of it */

@@ -465,8 +465,8 @@ static struct code_target target_of(const char *name)
 {
 	const struct keeper *k = keeper(name);
 
-	return (struct code_target){ .block = code_block(name), .keeps = k ? k->keeps : 0, .returns = k && k->how == RETURNS,
-				     .format = format_of(name) };
+	return (struct code_target){ .block = code_block(name), .role = code_role(name), .keeps = k ? k->keeps : 0,
+				     .returns = k && k->how == RETURNS, .format = format_of(name) };
 }
 
 static int compare_targets(const void *pa, const void *pb)
@@ -516,7 +516,7 @@ static int on_symbols(struct code *c, Elf *elf, Elf_Scn *scn, const GElf_Shdr *s
 		const char *name = own_function(elf, sh, data, i, &sym);
 		struct code_target t = name ? target_of(name) : (struct code_target){ 0 };
 
-		if (!t.block || (code_block_access(t.block)->common &&
+		if ((!t.block && !t.role) || (t.block && code_block_access(t.block)->common &&
 				 (!has_libc || (GELF_ST_BIND(sym.st_info) == STB_LOCAL && name[0] != '_'))))
 			continue;
 		t.vaddr = sym.st_value;
@@ -560,7 +560,7 @@ static int on_relocations(struct code *c, size_t functions, Elf *elf, Elf_Scn *s
 				t = *function;
 			break;
 		}
-		if (!t.block)
+		if (!t.block && !t.role)
 			continue;
 		t.vaddr = rel.r_offset;
 		t.word = true;

@@ -13,6 +13,15 @@ struct code_segment {
 	bool exec, write;
 };
 
+/* What a function has to do with locks of Rust's standard library. The first ones are those of enum code_rust. */
+enum code_role {
+	ROLE_NONE,
+	/* is called where the atomic instruction is not enough */
+	ROLE_LOCK, ROLE_UNLOCK, ROLE_RDLOCK, ROLE_WRLOCK, ROLE_RWUNLOCK,
+	ROLE_EXCHANGE, ROLE_SWAP, ROLE_SUBTRACT, ROLE_LOAD,	/* makes an atomic access */
+	ROLE_PANICS,		/* looks whether a thread has panicked */
+};
+
 /*
  * The target of a call of such a function: the function, or the word of the file that holds its
  * address.
@@ -20,6 +29,7 @@ struct code_segment {
 struct code_target {
 	uint64_t vaddr;
 	uint8_t block;		/* enum code_block */
+	uint8_t role;		/* enum code_role */
 	bool word;
 	uint8_t format;		/* the argument, from 1 on, that says what is printed; 0: none does */
 	uint8_t keeps;		/* which of the things that functions keep; 0: none */
@@ -50,6 +60,37 @@ int code_bounds(struct code *c, int fd, struct code_function **list, uint32_t *n
 int code_targets(struct code *c, Elf *elf);
 /* The function that is called at vaddr, or by the word there; NULL: none of those above. */
 const struct code_target *code_target(const struct code *c, uint64_t vaddr, bool word);
+/* code_locks.c: the function of that name; and what was seen in the one that is decoded. */
+enum code_role code_role(const char *name);
+struct code_locks {
+	struct code_lock_op {
+		uint32_t offset, place;
+		uint32_t fails;		/* where an inlined exchange goes that has failed; 0: not known */
+		enum code_role role;
+		bool call;		/* of the function that makes the access; else it is inlined */
+		bool two;		/* what a swap returns is compared with 2 */
+	} *ops;
+	struct code_lock_slow {
+		uint32_t offset;
+		enum code_role role;
+	} *slow;
+	uint32_t nr_ops, nr_slow;
+	size_t size_ops, size_slow;
+	uint32_t test;		/* so many instructions may still test the last operation */
+	uint32_t add;		/* so many have come since a constant was loaded */
+	enum code_role function;
+};
+void code_locks_begin(struct code_locks *l, enum code_role function);
+/* Each instruction, before what follows here is told of it. */
+void code_locks_instruction(struct code_locks *l, const ZydisDecodedInstruction *in, uint32_t offset);
+/* One that is that place; a call, which is that place, of a function that makes an access; one of the library. 0 or -ENOMEM. */
+int code_locks_place(struct code_locks *l, const ZydisDecodedInstruction *in, uint32_t place, const struct code_place *p);
+int code_locks_call(struct code_locks *l, uint32_t offset, enum code_role role, uint32_t place);
+int code_locks_slow(struct code_locks *l, uint32_t offset, enum code_role role);
+/* Marks the places, from first on, that belong to locks, and removes calls that do not. */
+void code_locks_end(struct code_locks *l, struct code *c, uint32_t first);
+void code_locks_free(struct code_locks *l);
+
 /* Decodes these functions into places; those that do not decode are taken out of the list. 0 or -errno. */
 int code_scan(struct code *c, const uint8_t *file, size_t size, struct code_function *list, uint32_t nr);
 
@@ -66,7 +107,7 @@ bool code_is_const(const struct code *c, uint64_t vaddr);
 
 /* A file of the cache begins with it; places and functions follow. */
 #define CODE_CACHE_MAGIC	"zugcode"
-#define CODE_CACHE_VERSION	14	/* also when what the scanner finds changes */
+#define CODE_CACHE_VERSION	15	/* also when what the scanner finds changes */
 
 struct code_cache_header {
 	char magic[8];

@@ -30,6 +30,7 @@ struct scan {
 	size_t nr_jumps, size_jumps;
 	uint64_t *atomics;	/* vaddrs that LOCK or xchg accesses */
 	size_t nr_atomics, size_atomics;
+	struct code_locks locks;
 };
 
 static bool is_start(const struct scan *s, uint32_t offset)
@@ -420,6 +421,18 @@ struct kept_result {
 static int add_call(struct scan *s, uint32_t offset, const ZydisDecodedInstruction *in, const struct code_target *t,
 		    struct kept_result *k)
 {
+	const struct code_place p = {
+		.offset = offset, .kind = CODE_CALL, .len = in->length, .base = CODE_RDI, .index = CODE_NO_REG, .flags = CODE_PROBE,
+	};
+
+	if (t->role) {
+		k->left = 0;
+		if (t->role < ROLE_EXCHANGE)
+			return code_locks_slow(&s->locks, offset, t->role);
+		if (t->role == ROLE_PANICS || in->mnemonic != ZYDIS_MNEMONIC_CALL || !probeable(in))
+			return 0;
+		return code_locks_call(&s->locks, offset, t->role, s->c->nr_places) ?: add_place(s->c, &p);
+	}
 	*k = (struct kept_result){ .by = t, .left = t->returns && in->mnemonic == ZYDIS_MNEMONIC_CALL ? KEPT_WITHIN : 0 };
 	return add_block(s, offset, in, t->block, t);
 }
@@ -528,6 +541,8 @@ static int scan_function(struct scan *s, const struct code_function *f)
 	int ret = 0;
 
 	s->begin = f->start;
+	t = c->nr_targets ? code_target(c, code_vaddr(c, f->start), false) : NULL;
+	code_locks_begin(&s->locks, t ? t->role : ROLE_NONE);
 	for (; off < f->end && !ret; off += in.length, n++) {
 		struct code_place p = { .offset = off, .base = CODE_NO_REG, .index = CODE_NO_REG };
 
@@ -544,6 +559,7 @@ static int scan_function(struct scan *s, const struct code_function *f)
 			pending = UINT32_MAX;
 		}
 		look_for_table(c, &table, &in);
+		code_locks_instruction(&s->locks, &in, off);
 		/* mov rbp, rsp */
 		if (in.mnemonic == ZYDIS_MNEMONIC_MOV && n < 16 && in.length == 3 && s->file[off] == 0x48 &&
 		    ((s->file[off + 1] == 0x89 && s->file[off + 2] == 0xe5) ||
@@ -585,8 +601,9 @@ static int scan_function(struct scan *s, const struct code_function *f)
 		}
 		if (may_read_table(&in, &p))
 			table = (struct table_read){ .place = c->nr_places, .last = in.mnemonic };
-		ret = add_place(c, &p);
+		ret = code_locks_place(&s->locks, &in, c->nr_places, &p) ?: add_place(c, &p);
 	}
+	code_locks_end(&s->locks, c, first);
 	return ret ? ret : mark_shared(s, first);
 }
 
@@ -703,6 +720,7 @@ int code_scan(struct code *c, const uint8_t *file, size_t size, struct code_func
 	free(s.starts);
 	free(s.jumps);
 	free(s.atomics);
+	code_locks_free(&s.locks);
 	return ret;
 }
 
@@ -721,6 +739,8 @@ bool code_verify(const struct code_place *p, const uint8_t *bytes, size_t n)
 	if (ZYAN_FAILED(ZydisDecoderDecodeInstruction(&s.decoder, &ctx, bytes, n, &in)) || in.length != p->len)
 		return false;
 	/* where it goes the instruction alone does not say */
+	if (p->kind == CODE_CALL)
+		return in.mnemonic == ZYDIS_MNEMONIC_CALL && probeable(&in);
 	if (p->kind == CODE_BLOCK)
 		return is_call(&in) == (p->size != CODE_BLOCK_KEPT) && !(p->flags & CODE_PROBE) == !probeable(&in);
 	if (!access_of(&s, &ctx, &in, p->flags & CODE_STACK, &now))

@@ -36,6 +36,8 @@ static struct zug_pass as_owner(bool musl)
 /* Rust's: see kworld/locks.c. A reader's count stays far below what these bits stand for. */
 static struct zug_pass pass_of_rust(uint16_t op)
 {
+	if (!zug_op_waits_for_lock(op))
+		return (struct zug_pass){ .kind = ZUG_PASS_ALWAYS };
 	return op == ZUG_OP_RDLOCK ? only_if(0, 0xffff0000, 0) : only_if(0, op == ZUG_OP_WRLOCK ? 0x3fffffff : UINT32_MAX, 0);
 }
 

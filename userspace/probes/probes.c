@@ -175,7 +175,9 @@ static struct kernel_probe probe_of(struct probes *p, const struct probe_module 
 		kp.what.flags |= s->from ? ZUG_SITE_FROM : 0;
 		return kp;
 	}
-	if (s->code.kind)
+	if (s->here)
+		probes_lock_site(s, &kp.what);
+	else if (s->code.kind)
 		probes_code_site(s, &kp.what);
 	else if (s->go)
 		probes_go_site(s, &kp.what);
@@ -185,7 +187,7 @@ static struct kernel_probe probe_of(struct probes *p, const struct probe_module 
 	if (s->from)
 		kp.what.flags |= ZUG_SITE_FROM | (s->once ? ZUG_SITE_ONCE : 0) | (s->behind ? ZUG_SITE_BEHIND : 0);
 	kp.what.within = s->within;
-	if (!s->code.kind) {
+	if (!s->code.kind || s->here) {
 		kp.what.obj_arg = s->obj_arg;
 		kp.what.obj2_arg = s->obj2_arg;
 	}
@@ -213,7 +215,7 @@ static struct kernel_probe probe_of(struct probes *p, const struct probe_module 
 		kp.what.flags |= ZUG_SITE_NESTS;
 	}
 	if (s->entry)
-		kp.what.flags |= ZUG_SITE_CALL;
+		kp.what.flags |= ZUG_SITE_CALL | (s->layout == SYMLIBC_RUST ? ZUG_SITE_SHAPE(0, 1) : 0);
 	if (probes_has_scope(p) &&
 	    (s->op != ZUG_OP_POINT ? s->entry : symfile_interprets(mod->file) && probes_scope_interpreted(p)))
 		kp.what.flags |= ZUG_SITE_CALLED;

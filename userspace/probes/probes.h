@@ -46,6 +46,8 @@ struct probe_site {
 	uint8_t obj_arg, obj2_arg;
 	uint16_t named_by;	/* the operation whose objects its object is one of; 0: op */
 	bool entry;		/* at a function's first instruction: the return address is on the stack */
+	bool here;		/* a lock's atomic instruction, or the call of what makes it: code has the lock's place */
+	bool inner;		/* of that function: part of such a call */
 	bool own;		/* made by the program's own code: symfile_is_own(); of code of a program in Rust alone */
 	bool split;		/* a read-modify-write that is two steps: ZUG_OP_DATA_READ, then ZUG_OP_DATA_WRITE */
 	bool waits;		/* in a loop that waits: others are to have a turn */
@@ -222,6 +224,8 @@ bool probes_is_system(const char *path);
  * is not touched.
  */
 void probes_code_site(const struct probe_site *s, struct zug_site *what);
+/* The same of one where a lock of Rust's is taken or given back. */
+void probes_lock_site(const struct probe_site *s, struct zug_site *what);
 
 /* This site is no point from now on, or one again; between executions only, before probes_replant(). */
 void probes_silence(struct probes *p, uint32_t site, bool silent);

@@ -94,11 +94,28 @@ static uint8_t site_register(uint8_t reg)
 	return word == CODE_NO_REG ? 0 : word + 1;
 }
 
+static void tell_operand(const struct code_place *c, struct zug_site *what)
+{
+	what->base = site_register(c->base);
+	what->index = c->kind == CODE_BLOCK ? 0 : site_register(c->index);
+	what->shift = c->shift;
+	what->ip_add = c->base == CODE_RIP ? c->len : 0;
+	what->disp = c->disp;
+}
+
+void probes_lock_site(const struct probe_site *s, struct zug_site *what)
+{
+	what->flags = ZUG_SITE_SHAPE(0, s->code.kind == CODE_CALL ? s->code.len : 0) |
+		      (s->op == PROBES_READS_OWN_FILES ? ZUG_SITE_READS : 0);
+	what->obj_arg = ZUG_ARG_OPERAND;
+	tell_operand(&s->code, what);
+}
+
 void probes_code_site(const struct probe_site *s, struct zug_site *what)
 {
 	const struct code_place *c = &s->code;
 
-	what->flags = ZUG_SITE_CODE | (s->op == ZUG_OP_POINT ? ZUG_SITE_ANY : 0);
+	what->flags = ZUG_SITE_CODE | (s->op == ZUG_OP_POINT ? ZUG_SITE_ANY : s->inner ? ZUG_SITE_WHOLE : 0);
 	if ((c->flags & (CODE_NO_ADDR | CODE_TLS)) || s->op == ZUG_OP_POINT || s->op == ZUG_OP_FENCE ||
 	    s->op == ZUG_OP_PAUSE)
 		return;
@@ -117,11 +134,7 @@ void probes_code_site(const struct probe_site *s, struct zug_site *what)
 	}
 	if (c->flags & CODE_REP)
 		what->flags |= ZUG_SITE_REP;
-	what->base = site_register(c->base);
-	what->index = c->kind == CODE_BLOCK ? 0 : site_register(c->index);
-	what->shift = c->shift;
-	what->ip_add = c->base == CODE_RIP ? c->len : 0;
-	what->disp = c->disp;
+	tell_operand(c, what);
 }
 
 /*
@@ -321,12 +334,16 @@ static struct probe_foreign *foreign_of(struct probes *p, uint32_t module)
 
 static bool is_atomic(const struct code_place *c)
 {
+	/* what looks at a lock before it is taken is part of that */
+	if (code_rust(c) == CODE_RUST_PART && c->kind != CODE_CALL)
+		return false;
 	switch ((enum code_kind)c->kind) {
 	case CODE_LOCK:
 	case CODE_XCHG:
 		/* also in the own frame: code takes that trouble only for what other tasks see */
 		return !(c->flags & (CODE_TLS | CODE_CONST));
 	case CODE_PAUSE:
+	case CODE_CALL:
 		return true;
 	case CODE_FENCE:
 		return c->flags & CODE_REWRITE;	/* full ones: lfence and sfence belong to the clock and to copying */
@@ -338,16 +355,24 @@ static bool is_atomic(const struct code_place *c)
 		return false;
 	}
 }
-/* What the object of an atomic instruction of Rust's is called: by the locks that are inlined there. */
-static uint16_t names_of(struct symfile *f, const struct code_place *c)
-{
-	struct trace_frame frames[64];
-	int nr = is_atomic(c) ? symfile_frames(f, c->offset, frames, sizeof(frames) / sizeof(frames[0])) : 0;
-	uint16_t op = ZUG_OP_NONE;
 
-	for (int i = 0; i < nr && !op; i++)
-		op = probes_rust_names(frames[i].function);
-	return op;
+/* An atomic instruction of Rust's: what its object is called, by the locks that are inlined there, or that it takes one. */
+static void know_rust(struct probe_site *s, struct symfile *f)
+{
+	bool atomic = is_atomic(&s->code) || s->op == ZUG_OP_ATOMIC_LOAD || s->op == ZUG_OP_ATOMIC_STORE;
+	struct trace_frame frames[64];
+	int nr = atomic ? symfile_frames(f, s->offset, frames, sizeof(frames) / sizeof(frames[0])) : 0;
+
+	for (int i = 0; i < nr && !s->named_by; i++)
+		s->named_by = probes_rust_names(frames[i].function);
+	s->inner = nr > 0 && frames[nr - 1].function && !strncmp(frames[nr - 1].function, "core::sync::atomic::", 20);
+	if (!code_rust(&s->code))
+		return;
+	s->op = probes_rust_op(&s->code);
+	s->symbol = zug_op_name(s->op);
+	s->layout = SYMLIBC_RUST;
+	s->obj_arg = ZUG_ARG_OPERAND;
+	s->here = true;
 }
 
 /* own: the file of a program, whose own code is told from that of others in it; or NULL. */
@@ -357,15 +382,16 @@ static int add_place(struct found *f, struct file_piece *file, const struct code
 	struct probe_site s = { .offset = c->offset, .symbol = code_kind_name(c->kind), .code = *c,
 				.limit = want->limit, .within = want->within, .named_by = want->named_by };
 
+	s.own = own && symfile_is_own(own, c->offset);
 	s.op = want->op ? want->op : probes_code_op(c);
+	if (own)
+		know_rust(&s, own);
 	if (!s.op)
 		return 0;
 	if (!agrees(file, c))
 		return -ESTALE;
 	s.split = want->split && c->kind == CODE_RMW && !(c->flags & CODE_NO_ADDR) && c->size <= 16;
 	s.waits = want->waits;
-	s.own = own && symfile_is_own(own, c->offset);
-	s.named_by = s.named_by || !own ? s.named_by : names_of(own, c);
 	if (s.split)
 		s.op = ZUG_OP_DATA_READ;
 	if (!(c->flags & CODE_PROBE) && !(copies && (c->flags & CODE_REWRITE))) {
@@ -373,6 +399,8 @@ static int add_place(struct found *f, struct file_piece *file, const struct code
 			return 0;
 		s.offset += c->len;
 		s.op = ZUG_OP_POINT;
+		s.here = false;
+		s.obj_arg = 0;
 	}
 	return found_append(f, &s);
 }
@@ -526,7 +554,8 @@ static bool is_rust_library(const struct trace_frame *frames, int nr)
 	for (int i = 0; i < nr; i++)
 		if (!frames[i].file || !symbols_of_library(frames[i].file))
 			return false;
-	return !frames[nr - 1].function || !strstr(frames[nr - 1].function, "::sync::");
+	return !frames[nr - 1].function ||
+	       (!strstr(frames[nr - 1].function, "::sync::") && !strstr(frames[nr - 1].function, "::sys::unix::locks::"));
 }
 
 static bool is_foreign(struct probe_module *m, uint64_t offset, const struct probe_foreign *f)
@@ -679,7 +708,8 @@ int probes_add_atomics(struct probes *p, uint32_t module, char *const *scope, ch
 
 		if (!is_atomic(c) || !probes_in_scope(m, c->offset, scope))
 			continue;
-		if ((scope && scope[0]) || probes_is_own(p, module, c->offset))
+		/* what calls an atomic access for a lock was compiled for the program, in whatever file it is written */
+		if ((scope && scope[0]) || c->kind == CODE_CALL || probes_is_own(p, module, c->offset))
 			list[nr++] = (struct probe_code){ .offset = c->offset, .named_by = go ? probes_go_lock(m->file, c) : 0,
 							  .split = c->kind == CODE_RMW &&
 								   probes_scope_of(p, module, c->offset) != PROBES_LEFT_OUT };

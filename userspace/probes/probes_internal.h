@@ -77,6 +77,9 @@ bool probes_in_rust_lock(const char *function);
 /* An atomic instruction of that function, inlined or not: the operation whose objects its object is one of; else ZUG_OP_NONE. */
 uint16_t probes_rust_names(const char *function);
 
+/* What such a place of a lock of Rust's does; PROBES_READS_OWN_FILES: it is part of an operation. */
+uint16_t probes_rust_op(const struct code_place *c);
+
 /* The name begins with one of the nr in a list; NULL does not. */
 bool probes_begins_with(const char *name, const char *const *list, size_t nr);
 

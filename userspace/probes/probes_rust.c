@@ -4,8 +4,9 @@
  *
  * A Mutex or RwLock of std is a word for futexes. To lock a free one is an atomic instruction, which the compiler puts into
  * the program's functions; where that fails a function of the library looks at the word a hundred times, and then waits in
- * the kernel. The entry of that function is one point, as a call of pthread_mutex_lock() is: a task that stands there is not
- * enabled while the word says that the lock is taken, so it neither looks nor waits. What the function does is part of it.
+ * the kernel. The instruction (code_locks.c) is one point, as a call of pthread_mutex_lock() is: a task that stands there is
+ * not enabled while the word says that the lock is taken, so it neither looks nor waits. What the function does is part of
+ * it. Where the instruction is not known the entry of the function is that point.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -64,6 +65,18 @@ uint16_t probes_rust_names(const char *function)
 		if (strstr(function, types[i].type))
 			return types[i].op;
 	return ZUG_OP_NONE;
+}
+
+uint16_t probes_rust_op(const struct code_place *c)
+{
+	static const uint16_t ops[] = {
+		[CODE_RUST_LOCK] = ZUG_OP_LOCK, [CODE_RUST_UNLOCK] = ZUG_OP_UNLOCK, [CODE_RUST_RDLOCK] = ZUG_OP_RDLOCK,
+		[CODE_RUST_WRLOCK] = ZUG_OP_WRLOCK, [CODE_RUST_RWUNLOCK] = ZUG_OP_RWUNLOCK,
+		[CODE_RUST_PART] = PROBES_READS_OWN_FILES,
+	};
+	unsigned int which = code_rust(c);
+
+	return which < sizeof(ops) / sizeof(ops[0]) ? ops[which] : ZUG_OP_NONE;
 }
 
 static int on_lock(const struct symdef *d, void *arg)
