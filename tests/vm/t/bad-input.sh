@@ -1,6 +1,6 @@
 #!/bin/bash
 # Errors of the user, a machine without what zug needs, and interruption: a clear message and the right exit status.
-# Takes 87 s under emulation.
+# Takes 60 s under emulation.
 # shellcheck source=tests/vm/lib.sh
 . "$(dirname "$0")/../lib.sh"
 

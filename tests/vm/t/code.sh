@@ -2,7 +2,7 @@
 # Places in the code as points: atomic instructions and their labels in each kind of binary, --code, objects that two
 # processes share, hot instructions, read-modify-writes in two steps. The program's results stay the same, and so does
 # its file. (planted.sh tests that the bugs which need these points are found.)
-# Takes 47 s under emulation.
+# Takes 48 s under emulation.
 # shellcheck source=tests/vm/lib.sh
 . "$(dirname "$0")/../lib.sh"
 # shellcheck source=tests/vm/labels.sh

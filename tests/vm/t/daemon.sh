@@ -1,7 +1,7 @@
 #!/bin/bash
 # zugd: one execution a call (zug exec), whole searches handed over (zug run, zug replay), tests that join its cgroup, and
 # all ways in which it ends.
-# Takes 110 s under emulation.
+# Takes 105 s under emulation.
 . "$(dirname "$0")/../lib.sh"
 zugd=${zug}d
 door=/sys/fs/cgroup/zug

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Every program of tests/programs/fixtures is right under every schedule, and ends as its header says under random
 # schedules: no task runs without a grant (zug would end with status 4), nothing is left. LONG: its output, too.
-# Takes 55 s under emulation.
+# Takes 60 s under emulation.
 # shellcheck source=tests/vm/lib.sh
 . "$(dirname "$0")/../lib.sh"
 

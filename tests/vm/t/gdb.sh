@@ -1,7 +1,7 @@
 #!/bin/bash
 # gdb on a replay: it shows the true state, and the schedule is kept under all its commands.
 # gdb takes seconds to start under emulation, so some tests need LONG=1. (The tutorial has a watchpoint and a core.)
-# Takes 52 s under emulation.
+# Takes 60 s under emulation.
 # shellcheck source=tests/vm/lib.sh
 . "$(dirname "$0")/../lib.sh"
 remember

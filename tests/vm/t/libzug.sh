@@ -1,9 +1,9 @@
 #!/bin/bash
 # Programs that use libzug, executed by zug: their points, values and waits are the search's.
-# Takes 40 s under emulation.
+# Takes 20 s under emulation.
 . "$(dirname "$0")/../lib.sh"
 points=$programs/libzug/own-points
-remember
+use_daemon
 
 # The same bug as alone (tests/tools/libzug), and the correct twin.
 if begin "points and resources"; then

@@ -1,6 +1,6 @@
 #!/bin/bash
 # What members of group zug can do through zugd of root, and what they cannot: docs/security.md has the list. Two users without
-# a name, 2001 and 2002, are members here; 2003 is none. Takes 90 s under emulation.
+# a name, 2001 and 2002, are members here; 2003 is none. Takes 105 s under emulation.
 . "$(dirname "$0")/../lib.sh"
 zugd=${zug}d
 racy=$programs/lost-increment

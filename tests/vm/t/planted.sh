@@ -1,7 +1,7 @@
 #!/bin/bash
 # Every planted bug of tests/programs is found within the number of executions that its header states, with the outcome
 # that it states, and replayed exactly; its corrected twin passes; the small twins are searched to exhaustion.
-# Takes 200 s under emulation.
+# Takes 230 s under emulation.
 # shellcheck source=tests/vm/lib.sh
 . "$(dirname "$0")/../lib.sh"
 

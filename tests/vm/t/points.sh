@@ -1,7 +1,7 @@
 #!/bin/bash
 # Choice points and their labels: every primitive in each kind of binary, system calls with their objects, objects that
 # two processes share, --point and --watch in all their forms.
-# Takes 20 s under emulation.
+# Takes 60 s under emulation.
 # shellcheck source=tests/vm/lib.sh
 . "$(dirname "$0")/../lib.sh"
 # shellcheck source=tests/vm/labels.sh

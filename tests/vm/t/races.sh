@@ -1,5 +1,6 @@
 #!/bin/bash
 # The first executions find data races: they are reported, and their places become points of the search.
+# Takes 50 s under emulation.
 # shellcheck source=tests/vm/lib.sh
 . "$(dirname "$0")/../lib.sh"
 

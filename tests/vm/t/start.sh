@@ -1,7 +1,7 @@
 #!/bin/bash
 # Executions that are forked from a template (--start auto) are those that are started by exec: the same search, the same
 # traces; what speaks against a template is said, and nothing else changes.
-# Takes 50 s under emulation.
+# Takes 46 s under emulation.
 # shellcheck source=tests/vm/lib.sh
 . "$(dirname "$0")/../lib.sh"
 
@@ -52,6 +52,7 @@ if begin "a killed zug leaves no template"; then
 	end
 fi
 
+use_daemon
 for bug in "${bugs[@]}"; do
 	begin "$bug, forked and started" || continue
 	source=$(ls "$project/tests/programs/$bug".c* | head -n 1)
@@ -89,7 +90,6 @@ for t in ts: t.join()')
 	end
 fi
 
-use_daemon
 # The working folder is one of the project: below /tmp each execution has another environment.
 if begin "a search of copies"; then
 	cd "$project" || exit 2

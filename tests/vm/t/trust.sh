@@ -1,6 +1,6 @@
 #!/bin/bash
 # What another user, another client or the test itself must not be able to do: docs/security.md has the list.
-# Takes 50 s under emulation.
+# Takes 65 s under emulation.
 . "$(dirname "$0")/../lib.sh"
 use_daemon
 racy=$programs/lost-increment
