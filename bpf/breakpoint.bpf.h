@@ -352,7 +352,7 @@ static __always_inline void hit_executes(struct hit *h)
 	__u32 caller;
 
 	t->ev.arg[0] = executed(site, operand(t, site, h->regs, h->ip));
-	caller = caller_says(t->mm, t->ev.arg[0], 0, 0);
+	caller = executed_says(t, t->ev.arg[0]);
 	if (caller == ZUG_CALLER_LEFT_OUT ||
 	    (caller == ZUG_CALLER_IN && site->limit && (hits = hits_of(t, h->number)) && used_up(h->s, site, hits)))
 		return;
@@ -437,6 +437,7 @@ static __always_inline void hit_access(struct hit *h, __u32 caller)
 	t->last_lock = 0;
 	if (!(t->ev.flags & ZUG_EF_WATCHED))
 		caller = unseen(h->p, t, site, h->sp, h->ret, caller);
+	caller = left_to_library(h->s, h->p, t, h->sp, caller, t->ev.arg[0]);
 	if (caller == ZUG_CALLER_LEFT_OUT && !(t->ev.flags & ZUG_EF_WATCHED) && pass_left_out(h->s, t, site))
 		return;
 	if (caller == ZUG_CALLER_IN && t->ev.flags & ZUG_EF_WATCHED && pass_watched(h->s, h->p, t, site))
@@ -465,6 +466,8 @@ static __always_inline void hit_function(struct hit *h, __u32 caller)
 	}
 	if (!(site && (site->flags & ZUG_SITE_ANY) && any_watch(t)))
 		caller = unseen(h->p, t, site, h->sp, h->ret, caller);
+	if (site && !(site->flags & ZUG_SITE_WAITS))
+		caller = left_to_library(h->s, h->p, t, h->sp, caller, t->last_lock);
 	if (caller == ZUG_CALLER_LEFT_OUT && (!site->obj_arg || t->ev.flags & ZUG_EF_OBJECT) && pass_left_out(h->s, t, site))
 		return;
 	/* what could not be looked up here user space looks up while the task is stopped */

@@ -329,6 +329,7 @@ static __noinline int tell_call(struct task_struct *p, struct task_state *t, __u
 static __noinline int call_point(struct zug_sandbox *s, struct task_struct *p, struct task_state *t, const struct call_args *args)
 {
 	int says = PLAN_STOPS;
+	bool in = true;
 
 	if (!args)
 		return 0;
@@ -336,7 +337,12 @@ static __noinline int call_point(struct zug_sandbox *s, struct task_struct *p, s
 	t->ev.before_addr = t->last_lock;
 	s->nr_points++;
 	reaches_point(s);
-	if (!ring_crowded(t))
+	/* what is left out is no decision, and user space names what it acts on */
+	if (s->turn.own_only)
+		in = left_to_library(s, p, t, mm_space(LOOSE(p)->mm), ZUG_CALLER_IN, 0) == ZUG_CALLER_IN;
+	if (!in)
+		lease_noted(t, ZUG_WHY_OTHER);
+	else if (!ring_crowded(t))
 		says = call_leased(s, p, t, args);
 	else
 		lease_noted(t, ZUG_WHY_RING);

@@ -21,6 +21,7 @@ struct space {
 	__u32 handles;	/* has, or had, a handler for a signal */
 	__u64 loader, loader_end;	/* code of the dynamic loader, 0 none */
 	__u64 data, data_end;	/* of an interpreter (struct zug_module), 0 none */
+	struct zug_frames frames;	/* the same */
 	__u32 nr_own;	/* mappings of code that is no library's of the distribution; more than SPACE_OWN: that lies anywhere */
 	struct {
 		__u64 start, end;
@@ -105,6 +106,7 @@ static __always_inline void mm_add(struct mm_struct *mm, __u32 shared, const str
 		sp.loader_end = from->loader_end;
 		sp.data = from->data;
 		sp.data_end = from->data_end;
+		sp.frames = from->frames;
 		sp.handles = from->handles;
 		sp.nr_own = from->nr_own;
 		__builtin_memcpy(sp.own, from->own, sizeof(sp.own));

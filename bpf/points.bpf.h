@@ -296,6 +296,117 @@ static __noinline __u32 caller_says(__u32 mm, __u64 ret, __u64 sp, __u64 bp)
 	return ZUG_CALLER_UNKNOWN;
 }
 
+/* The same of what an interpreter executes: this is said anew in each execution, since it depends on what came before. */
+static __always_inline __u32 executed_says(const struct task_state *t, __u64 addr)
+{
+	struct zug_caller_key key = { .mm = t->mm, .run = t->run, .addr = addr };
+	struct zug_caller *c = bpf_map_lookup_elem(&callers, &key);
+
+	return c ? c->what : ZUG_CALLER_UNKNOWN;
+}
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 16384);
+	__type(key, struct zug_caller_key);
+	__type(value, struct zug_code);
+} codes SEC(".maps");
+
+#define THREADS_MOST	64
+
+/* 0: it cannot be read. */
+static __always_inline __u64 user_word(__u64 addr)
+{
+	__u64 word = 0;
+
+	return bpf_probe_read_user(&word, sizeof(word), (void *)addr) ? 0 : word;
+}
+
+/* The innermost frame of the thread with that thread pointer; 0: it executes nothing, or it cannot be found. */
+static __noinline __u64 innermost_frame(const struct space *sp, __u64 tls)
+{
+	const struct zug_frames *f = &sp->frames;
+	__u64 thread, frame;
+	__u32 i;
+
+	thread = user_word(user_word(sp->data + f->interpreters) + f->threads);
+	bpf_for(i, 0, THREADS_MOST) {
+		if (!thread)
+			return 0;
+		if (user_word(thread + f->thread_id) == tls) {
+			frame = user_word(thread + f->thread_frame);
+			if (frame && f->cframe_frame != ZUG_FRAMES_NONE)
+				frame = user_word(frame + f->cframe_frame);
+			/* the state of a thread that is being created bears the name of its creator */
+			if (frame)
+				return frame;
+		}
+		thread = user_word(thread + f->thread_next);
+	}
+	return 0;
+}
+
+/*
+ * Whether the language's library does what the task is about to do, and that is no point: with own_only all of it, else what
+ * starts threads and ends them. ZUG_CALLER_*; UNKNOWN: user space has to look, and tells of the functions that it finds.
+ */
+static __noinline __u32 library_does(struct task_struct *p, const struct task_state *t, const struct space *sp, bool own_only)
+{
+	const struct zug_frames *f = &sp->frames;
+	__u64 frame = innermost_frame(sp, BPF_CORE_READ(p, thread.fsbase));
+	struct zug_caller_key key = { .mm = t->mm };
+	bool innermost = true;
+	struct zug_code *c;
+	__u8 owner = 0;
+	__u32 i;
+
+	if (!frame)
+		return ZUG_CALLER_UNKNOWN;
+	bpf_for(i, 0, ZUG_FRAMES_MOST) {
+		if (!frame)
+			return innermost ? ZUG_CALLER_UNKNOWN : ZUG_CALLER_IN;
+		if (f->owner != ZUG_FRAMES_NONE && bpf_probe_read_user(&owner, sizeof(owner), (void *)(frame + f->owner)))
+			return ZUG_CALLER_UNKNOWN;
+		if (f->owner == ZUG_FRAMES_NONE || owner != ZUG_FRAMES_OF_C) {
+			key.addr = user_word(frame + f->code);
+			c = bpf_map_lookup_elem(&codes, &key);
+			if (!c || c->file != user_word(key.addr + f->file))
+				return ZUG_CALLER_UNKNOWN;
+			if (c->what == ZUG_CODE_OWN)
+				return ZUG_CALLER_IN;
+			if (own_only || c->what == ZUG_CODE_BEGINS)
+				return ZUG_CALLER_LEFT_OUT;
+			if (c->what == ZUG_CODE_RUNS)
+				return ZUG_CALLER_IN;
+			innermost = false;
+		}
+		frame = user_word(frame + f->previous);
+	}
+	return ZUG_CALLER_UNKNOWN;
+}
+
+/*
+ * The same, noted in t->ev, of a point that the lists leave in: place. What is done with the interpreter's own lock (object)
+ * user space knows.
+ */
+static __always_inline __u32 left_to_library(struct zug_sandbox *s, struct task_struct *p, struct task_state *t,
+					     const struct space *sp, __u32 place, __u64 object)
+{
+	if (place != ZUG_CALLER_IN || !sp || !sp->data || !sp->frames.known || t->slot >= ZUG_MAX_SANDBOXES)
+		return place;
+	/* what is replayed is a step of that task, whether it was left out or not */
+	if (leases[t->slot].left && leases[t->slot].flags & ZUG_LEASE_KNOWN)
+		return place;
+	if (object >= sp->data && object < sp->data_end)
+		return ZUG_CALLER_UNKNOWN;
+	place = library_does(p, t, sp, s->turn.own_only);
+	if (place == ZUG_CALLER_UNKNOWN)
+		t->ev.flags |= ZUG_EF_CODE;
+	else if (place == ZUG_CALLER_LEFT_OUT)
+		t->ev.flags |= ZUG_EF_LEFT_OUT;
+	return place;
+}
+
 /*
  * Whether --only and --not leave out what the holder is about to do, or an interpreter's process does not need it as a point:
  * ZUG_CALLER_*.
@@ -330,6 +441,9 @@ static __noinline bool pass_left_out(struct zug_sandbox *s, struct task_state *t
 		return false;
 	l = &leases[t->slot];
 	if (!l->passes)
+		return false;
+	/* before a lock that is held it does not go on, and another one is chosen */
+	if (site->obj_arg && site->pass.kind != ZUG_PASS_NEVER && !may_pass(bpf_get_current_task_btf(), t, site))
 		return false;
 	l->passes--;
 	if (is_alone(s, t) && !alarm_due(s)) {

@@ -172,6 +172,7 @@ static __always_inline void note_data(struct vm_area_struct *vma, const struct z
 		return;
 	sp->data = vma->vm_start - (vma->vm_pgoff << 12) + module->data;
 	sp->data_end = sp->data + module->data_size;
+	sp->frames = module->frames;
 }
 
 SEC("fentry/uprobe_mmap")

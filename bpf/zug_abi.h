@@ -13,7 +13,7 @@
 #endif
 #include "zug_note.h"
 
-#define ZUG_ABI_VERSION		37
+#define ZUG_ABI_VERSION		38
 #define ZUG_MAX_SANDBOXES	256	/* a power of two */
 #define ZUG_MAX_TASKS		32768	/* of all sandboxes together */
 /* The kernel's watchdog looks every 15 s, and strikes when a task has waited for 30 s. */
@@ -95,6 +95,7 @@ enum zug_event_kind {
 #define ZUG_EF_BEFORE	(1u << 18)	/* POINT, SYSCALL: before_addr and before are known */
 #define ZUG_EF_LEFT_OUT	(1u << 19)	/* POINT: --only and --not leave it out */
 #define ZUG_EF_CALLER	(1u << 20)	/* POINT that stops: whether they do user space has to find out, from what calls it */
+#define ZUG_EF_CODE	(1u << 23)	/* POINT, SYSCALL that stops: whether they do user space has to find out, from functions (struct zug_code) */
 #define ZUG_EF_EXECUTES	(1u << 22)	/* POINT that stops: whether it is one user space has to find out, from what is executed: arg[0] */
 #define ZUG_EF_OVER	(1u << 21)	/* BLOCK: the kernel's timer was faster. The task has not slept, and stands behind the call */
 
@@ -197,6 +198,7 @@ struct zug_turn {
 	__u64 lone_ns;		/* and so long where no other task is runnable; at least spin_ns */
 	__u32 any_time;		/* a time-out may expire at each point that is not left out: it stops also where no other task is runnable */
 	__u32 stop_always;	/* stop at every point, also where no other task could run (replay) */
+	__u32 own_only;		/* of an interpreter's task only what the program's own functions do is a point */
 	__u64 granted_at;	/* now, on CLOCK_MONOTONIC */
 };
 
@@ -768,7 +770,7 @@ struct zug_site_key {
  */
 struct zug_caller_key {
 	__u32 mm;
-	__u32 pad;
+	__u32 run;		/* of what an interpreter executes: of which execution of the sandbox; else 0 */
 	__u64 addr;
 };
 enum { ZUG_CALLER_UNKNOWN = 0, ZUG_CALLER_IN, ZUG_CALLER_LEFT_OUT, ZUG_CALLER_ABOVE, ZUG_CALLER_NONE };
@@ -795,6 +797,40 @@ struct zug_file_key {
 	__u32 dev;		/* kernel encoding */
 	__u32 search;		/* its first sandbox: two searches may use one file */
 };
+
+/*
+ * How to come from an interpreter's own data to the functions that a thread executes: offsets in its structures. The innermost
+ * frame of a thread leads to that of its caller; each has a code object, whose file is an object, too.
+ */
+struct zug_frames {
+	__u16 known;		/* 0: it cannot be read */
+	__u16 interpreters;	/* in its data: the first interpreter */
+	__u16 threads;		/* its first thread */
+	__u16 thread_next, thread_id, thread_frame;	/* id: its thread pointer */
+	__u16 cframe_frame;	/* thread_frame leads there first; ZUG_FRAMES_NONE: it does not */
+	__u16 code, previous;	/* of a frame */
+	__u16 owner;		/* a byte: ZUG_FRAMES_OF_C says that it is a call from C; ZUG_FRAMES_NONE: it has none */
+	__u16 file;		/* of a code object */
+	__u16 pad;
+};
+#define ZUG_FRAMES_NONE	0xffff
+#define ZUG_FRAMES_OF_C	3
+#define ZUG_FRAMES_MOST	64	/* so many frames say it */
+
+/* What is said of a function that an interpreter executes, by the address of its code object (struct zug_caller_key, run 0). */
+enum {
+	ZUG_CODE_UNKNOWN = 0,
+	ZUG_CODE_OWN,		/* it is the program's own */
+	ZUG_CODE_LIBRARY,	/* it is the language's library */
+	ZUG_CODE_BEGINS,	/* the same, and starts a thread, waits for its end, or is its begin and end */
+	ZUG_CODE_RUNS,		/* the same: what a thread is for, below its begin */
+};
+struct zug_code {
+	__u32 what;
+	__u32 pad;
+	__u64 file;		/* its file's object: with another one it is not that function any more */
+};
+
 struct zug_module {
 	__u32 number;
 	__u32 of_system;	/* it is a library of the distribution */
@@ -803,6 +839,7 @@ struct zug_module {
 	 * so many bytes, 0: none.
 	 */
 	__u64 data, data_size;
+	struct zug_frames frames;
 };
 
 struct zug_watch {
@@ -897,7 +934,7 @@ struct zug_ctl {
 
 _Static_assert(sizeof(struct zug_where) == 24, "zug_where");
 _Static_assert(sizeof(struct zug_event) == 192, "zug_event");
-_Static_assert(sizeof(struct zug_sandbox) == 408, "zug_sandbox");
+_Static_assert(sizeof(struct zug_sandbox) == 416, "zug_sandbox");
 _Static_assert(sizeof(struct zug_call) == 88 + 2 * ZUG_CALL_PATH + ZUG_CALL_STACK, "zug_call");
 _Static_assert(sizeof(struct zug_path) == sizeof(struct zug_event), "zug_path");
 _Static_assert(sizeof(struct zug_peer) == 96, "zug_peer");
@@ -913,7 +950,8 @@ _Static_assert(sizeof(struct zug_site_key) == 16, "zug_site_key");
 _Static_assert(sizeof(struct zug_caller_key) == 16, "zug_caller_key");
 _Static_assert(sizeof(struct zug_caller) == 16, "zug_caller");
 _Static_assert(sizeof(struct zug_file_key) == 16, "zug_file_key");
-_Static_assert(sizeof(struct zug_module) == 24, "zug_module");
+_Static_assert(sizeof(struct zug_module) == 48, "zug_module");
+_Static_assert(sizeof(struct zug_code) == 16, "zug_code");
 _Static_assert(sizeof(struct zug_ctl) == 184, "zug_ctl");
 
 #endif

@@ -72,7 +72,11 @@ uint32_t kernel_probes_round(const struct kernel *k)
 	return 0;
 }
 
-void kernel_tell_caller(struct kernel *k, uint32_t mm, uint64_t addr, const struct zug_caller *c)
+void kernel_tell_caller(struct kernel *k, uint32_t mm, uint32_t run, uint64_t addr, const struct zug_caller *c)
+{
+}
+
+void kernel_tell_code(struct kernel *k, uint32_t mm, uint64_t addr, const struct zug_code *c)
 {
 }
 

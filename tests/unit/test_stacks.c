@@ -301,6 +301,14 @@ static void threads_of_python(void **state)
 	assert_false(symbols_begins_thread((struct trace_frame[]){ own, start }, 2));
 	assert_false(symbols_begins_thread((struct trace_frame[]){ condition, own_start }, 2));
 	assert_false(symbols_begins_thread(NULL, 0));
+	assert_int_equal(symbols_code_of(&own), ZUG_CODE_OWN);
+	assert_int_equal(symbols_code_of(&own_start), ZUG_CODE_OWN);
+	assert_int_equal(symbols_code_of(&condition), ZUG_CODE_LIBRARY);
+	assert_int_equal(symbols_code_of(&worker), ZUG_CODE_LIBRARY);
+	assert_int_equal(symbols_code_of(&start), ZUG_CODE_BEGINS);
+	assert_int_equal(symbols_code_of(&run), ZUG_CODE_RUNS);
+	/* it cannot be read: no more is said of what called it */
+	assert_int_equal(symbols_code_of(&(struct trace_frame){ .line = 1 }), ZUG_CODE_RUNS);
 }
 
 static const char in_java[] =

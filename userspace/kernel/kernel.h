@@ -120,8 +120,10 @@ int kernel_add_module(struct kernel *k, uint64_t ino, uint64_t st_dev, const str
 void kernel_tell_step(struct kernel *k, uint32_t module, uint64_t offset, const struct zug_caller *c);
 uint32_t kernel_probes_round(const struct kernel *k);
 
-/* What is known of a caller of primitives. */
-void kernel_tell_caller(struct kernel *k, uint32_t mm, uint64_t addr, const struct zug_caller *c);
+/* What is known of a caller of primitives; run: of what an interpreter executes, in that execution of the sandbox, else 0. */
+void kernel_tell_caller(struct kernel *k, uint32_t mm, uint32_t run, uint64_t addr, const struct zug_caller *c);
+/* What a function is that an interpreter executes, by its code object. */
+void kernel_tell_code(struct kernel *k, uint32_t mm, uint64_t addr, const struct zug_code *c);
 
 /* One probe: site is the index that events name. */
 struct kernel_probe {

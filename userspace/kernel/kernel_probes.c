@@ -144,12 +144,20 @@ uint32_t kernel_probes_round(const struct kernel *k)
 	return k->round;
 }
 
-void kernel_tell_caller(struct kernel *k, uint32_t mm, uint64_t addr, const struct zug_caller *c)
+void kernel_tell_caller(struct kernel *k, uint32_t mm, uint32_t run, uint64_t addr, const struct zug_caller *c)
 {
-	struct zug_caller_key key = { .mm = mm, .addr = addr };
+	struct zug_caller_key key = { .mm = mm, .run = run, .addr = addr };
 
 	/* where that fails it is asked about again */
 	bpf_map_update_elem(programs_map(k->programs, "callers"), &key, c, BPF_ANY);
+}
+
+void kernel_tell_code(struct kernel *k, uint32_t mm, uint64_t addr, const struct zug_code *c)
+{
+	struct zug_caller_key key = { .mm = mm, .addr = addr };
+
+	/* the same */
+	bpf_map_update_elem(programs_map(k->programs, "codes"), &key, c, BPF_ANY);
 }
 
 /* Uprobes of one program in a file, in one link. cookies: one for each; NULL: none. The link or -errno. */

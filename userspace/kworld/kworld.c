@@ -53,7 +53,7 @@ void kworld_begin(struct kworld *k, bool stop_always)
 		memset(k->by_kid, 0, k->nr_kid * sizeof(*k->by_kid));
 	k->run = (struct kworld_run){
 		.root_status = -1, .injected = WORLD_NO_TASK, .split_task = WORLD_NO_TASK, .begun_ns = clock_now_ns(),
-		.turn = { .stop_always = stop_always },
+		.turn = { .stop_always = stop_always, .own_only = k->o.own_only },
 		.lone_ns = LONE_TIMES * sandbox_spin_ns(k->o.sandbox),
 		.stop_always = stop_always, .lease.ahead = WORLD_NO_TASK,
 	};

@@ -142,7 +142,7 @@ static uint64_t walk(struct kworld *k, const struct world_task *t, struct stack 
 		    (step->step.bp_kept && !word_at(s, end + step->step.bp_at, &bp)))
 			break;
 		if (mm) {
-			kernel_tell_caller(k->o.kernel, mm, *addr, &(struct zug_caller){
+			kernel_tell_caller(k->o.kernel, mm, 0, *addr, &(struct zug_caller){
 				.what = ZUG_CALLER_ABOVE, .size = step->step.size, .by_bp = step->step.by_bp,
 				.bp_at = step->step.bp_kept ? step->step.bp_at : 0 });
 			*addr = ret;
@@ -253,7 +253,7 @@ static bool ask_callers(struct kworld *k, const struct world_task *t, uint32_t m
 	final &= !interprets;
 	out = probes_judged_out(k->o.probes, here, above, interpreted);
 	if (final)
-		kernel_tell_caller(k->o.kernel, mm, addr, &(struct zug_caller){
+		kernel_tell_caller(k->o.kernel, mm, 0, addr, &(struct zug_caller){
 			.what = out ? ZUG_CALLER_LEFT_OUT : ZUG_CALLER_IN });
 	return out;
 }
@@ -338,7 +338,7 @@ bool kworld_executes_own(struct kworld *k, const struct world_task *t, const str
 		own = !probes_judged_out(k->o.probes, here, PROBES_NEITHER, interpreted);
 	}
 	if (e->arg[0] && final)
-		kernel_tell_caller(k->o.kernel, e->mm, e->arg[0], &(struct zug_caller){
+		kernel_tell_caller(k->o.kernel, e->mm, kworld_state(k)->run, e->arg[0], &(struct zug_caller){
 			.what = own ? ZUG_CALLER_IN : ZUG_CALLER_LEFT_OUT });
 	return own;
 }
@@ -368,18 +368,30 @@ bool kworld_has_interpreter(struct kworld *k, uint32_t process)
 	return next_interpreter(k, process, &m, &begin, &size);
 }
 
+bool kworld_tells_frames(struct kworld *k, uint32_t process)
+{
+	uint64_t begin, size;
+	unsigned int m = 0;
+
+	return next_interpreter(k, process, &m, &begin, &size) && probes_module(k->o.probes, m - 1)->told_frames;
+}
+
 /*
  * The task, which stands still, starts a thread or waits for one by the language's library. Who is preempted in there, with that
- * library's own locks, could as well be before it or behind it.
+ * library's own locks, could as well be before it or behind it. by_itself: the interpreter does it, and not for a function:
+ * then the thread begins or ends.
  */
-static bool begins_thread_by(struct kworld *k, const struct world_task *t, unsigned int module)
+static bool begins_thread_by(struct kworld *k, const struct world_task *t, unsigned int module, bool by_itself)
 {
 	struct symfile *f = probes_module(k->o.probes, module)->file;
 	struct trace_frame frames[64];
 	uint64_t bias, regs[18];
+	int nr;
 
-	return !places_bias(k->o.places, t->process, module, &bias) && !kworld_registers(&k->w, t, regs) &&
-	       symbols_begins_thread(frames, symbols_interpreted_by(k->o.symbols, f, bias, t->pid, regs[17], frames, 64));
+	if (places_bias(k->o.places, t->process, module, &bias) || kworld_registers(&k->w, t, regs))
+		return false;
+	nr = symbols_interpreted_by(k->o.symbols, f, bias, t->pid, regs[17], frames, 64);
+	return nr ? symbols_begins_thread(frames, nr) : by_itself;
 }
 
 /* The module of Java's machine that the process has; UINT_MAX: none. */
@@ -401,19 +413,31 @@ bool kworld_begins(struct kworld *k, const struct world_task *t)
 {
 	unsigned int java = kworld_state(k)->quiet ? UINT_MAX : java_of(k, t->process);
 
-	return java != UINT_MAX && (!k->kt[t->task].pointed || begins_thread_by(k, t, java));
+	return java != UINT_MAX && (!k->kt[t->task].pointed || begins_thread_by(k, t, java, false));
+}
+
+/* The code of that module calls what the task stands at. */
+static bool is_called_by(struct kworld *k, const struct world_task *t, const struct zug_event *e, const struct probe_site *s,
+			 unsigned int module)
+{
+	const struct place_site *at;
+
+	if (!s || !s->entry)
+		return false;
+	at = places_find_site(k->o.places, places_site(k->o.places, t->process, e->ret - 1));
+	return at && at->module == module;
 }
 
 /* s: what it stands at; NULL: that is not known. */
-static bool begins_thread(struct kworld *k, const struct world_task *t, const struct probe_site *s)
+static bool begins_thread(struct kworld *k, const struct world_task *t, const struct zug_event *e, const struct probe_site *s)
 {
 	uint64_t begin, size;
 	unsigned int m = 0;
 
 	if (s && s->java)
-		return k->o.leave_interpreter && !s->executes && begins_thread_by(k, t, s->module);
+		return k->o.leave_interpreter && !s->executes && begins_thread_by(k, t, s->module, false);
 	while (next_interpreter(k, t->process, &m, &begin, &size))
-		if (begins_thread_by(k, t, m - 1))
+		if (begins_thread_by(k, t, m - 1, is_called_by(k, t, e, s, m - 1)))
 			return true;
 	return false;
 }
@@ -441,7 +465,25 @@ static bool executes_library(struct kworld *k, const struct world_task *t)
 		return false;
 	f = probes_module(k->o.probes, m - 1)->file;
 	return !places_bias(k->o.places, t->process, m - 1, &bias) && !kworld_registers(&k->w, t, regs) &&
-	       symbols_own_frame(&frame, symbols_interpreted_by(k->o.symbols, f, bias, t->pid, regs[17], &frame, 1)) != 0;
+	       (symbols_interpreted_by(k->o.symbols, f, bias, t->pid, regs[17], &frame, 1) != 1 ||
+		symbols_code_of(&frame) != ZUG_CODE_OWN);
+}
+
+/* The kernel side is told what the functions are that the task executes, which stands still: it goes that way itself then. */
+static void tell_codes(struct kworld *k, const struct world_task *t, const struct zug_event *e)
+{
+	uint64_t begin, size, bias, regs[18], codes[ZUG_FRAMES_MOST];
+	struct zug_code told[ZUG_FRAMES_MOST];
+	unsigned int m = 0;
+	int nr;
+
+	if (!(e->flags & ZUG_EF_CODE) || t->state != TASK_PARKED || !next_interpreter(k, t->process, &m, &begin, &size) ||
+	    places_bias(k->o.places, t->process, m - 1, &bias) || kworld_registers(&k->w, t, regs))
+		return;
+	nr = symbols_interpreted_codes(k->o.symbols, probes_module(k->o.probes, m - 1)->file, bias, t->pid, regs[17], codes,
+				       told, ZUG_FRAMES_MOST);
+	for (int i = 0; i < nr; i++)
+		kernel_tell_code(k->o.kernel, e->mm, codes[i], &told[i]);
 }
 
 /*
@@ -457,7 +499,7 @@ static bool calls_for_itself(struct kworld *k, const struct world_task *t, const
 	at = places_find_site(k->o.places, places_site(k->o.places, t->process, e->ret - 1));
 	if (!at || !probes_serves_any(k->o.probes, at->module))
 		return false;
-	kernel_tell_caller(k->o.kernel, e->mm, e->ret, &(struct zug_caller){ .what = ZUG_CALLER_LEFT_OUT });
+	kernel_tell_caller(k->o.kernel, e->mm, 0, e->ret, &(struct zug_caller){ .what = ZUG_CALLER_LEFT_OUT });
 	return true;
 }
 
@@ -466,6 +508,7 @@ void kworld_scope_point(struct kworld *k, struct world_task *t, const struct zug
 	bool out = e->flags & ZUG_EF_LEFT_OUT;
 	const struct probe_site *s = probes_site(k->o.probes, e->site);
 
+	tell_codes(k, t, e);
 	if (e->flags & ZUG_EF_CALLER && s)
 		out = s->code.kind && !s->here ?
 		      ask_callers(k, t, e->mm, places_site(k->o.places, t->process, e->ip), e->ip, e->stack[0],
@@ -482,7 +525,7 @@ void kworld_scope_point(struct kworld *k, struct world_task *t, const struct zug
 	if (!out && !(e->flags & ZUG_EF_LEASED) && !(s && s->executes))
 		out = executes_library(k, t);
 	if (!out && t->state == TASK_PARKED && !(e->flags & ZUG_EF_LEASED)) {
-		out = begins_thread(k, t, s);
+		out = begins_thread(k, t, e, s);
 		t->begins = out && java_of(k, t->process) != UINT_MAX;
 	}
 	if (out)
@@ -562,6 +605,7 @@ void kworld_scope_call(struct kworld *k, struct world_task *t, const struct zug_
 	bool interprets;
 	uint64_t site;
 
+	tell_codes(k, t, e);
 	k->kt[t->task].asked_for_turn = false;
 	t->begins = loads_classes(k, t);
 	if (is_of_go(k, t, e) || asks_machine(k, t) || t->begins || (!(e->flags & ZUG_EF_LEASED) && executes_library(k, t)))

@@ -426,6 +426,8 @@ bool kworld_is_go(struct kworld *k, uint32_t process);
 /* There lies a lock or condition that an interpreter has for itself, and which is left out (leave_interpreter). */
 bool kworld_is_interpreters(struct kworld *k, const struct world_task *t, uint64_t addr);
 bool kworld_has_interpreter(struct kworld *k, uint32_t process);	/* there may be any in the process */
+/* The kernel side finds out itself what it executes (struct zug_frames). */
+bool kworld_tells_frames(struct kworld *k, uint32_t process);
 void kworld_callers_free(struct caller_steps *c);
 /* An execution begins: the kernel side knows all ways up the stack that were gone, also where probes are others now. */
 void kworld_callers_begin(struct kworld *k);

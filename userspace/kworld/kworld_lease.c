@@ -539,7 +539,7 @@ void kworld_lease_begin(struct kworld *k, uint32_t task)
 {
 	struct zug_lease *z = kernel_lease(k->o.kernel, sandbox_slot(k->o.sandbox));
 	struct lease *l = &k->run.lease;
-	bool plans = may_plan(k, task);
+	bool interpreted = kworld_has_interpreter(k, k->w.tasks[task].process), plans = may_plan(k, task);
 	uint32_t nr = l->nr, at;
 
 	/* a copy of a template has it when it goes on */
@@ -554,7 +554,7 @@ void kworld_lease_begin(struct kworld *k, uint32_t task)
 	    k->run.nr_held || k->flows.nr)
 		return;
 	/* whether a point is left out is read of the task that stands there, and what was promised says nothing of the next one then */
-	if (!l->known && (k->o.leave_machine || kworld_has_interpreter(k, k->w.tasks[task].process)))
+	if (!l->known && (k->o.leave_machine || (interpreted && !kworld_tells_frames(k, k->w.tasks[task].process))))
 		return;
 	l->tgid = k->w.tasks[task].tgid;
 	lock_memory_forget(&l->locks);
@@ -571,7 +571,7 @@ void kworld_lease_begin(struct kworld *k, uint32_t task)
 	if (l->known)
 		z->flags |= ZUG_LEASE_KNOWN;
 	/* what is left out is no decision, and more may be passed than was promised */
-	if (!probes_leaves_out(k->o.probes))
+	if (!probes_leaves_out(k->o.probes) && !interpreted)
 		z->flags |= k->w.ends_stop ? ZUG_LEASE_CALLS : ZUG_LEASE_CALLS | ZUG_LEASE_ENDS;
 	z->root = k->w.tasks[k->run.root].tgid;
 	z->root_ends = k->w.ends_well;

@@ -33,6 +33,7 @@ struct probe_module {
 	enum { EXTENDS_UNKNOWN = 0, EXTENDS, EXTENDS_NOT } extends;	/* an interpreter, once that was asked */
 	bool go;	/* a program of Go's, without C, whose operations are points */
 	bool tells;	/* its points itself, by libzug (probes_tells()) */
+	bool told_frames;	/* the kernel side finds what an interpreter executes (struct zug_frames) */
 	bool made; /* by the test: it exists only in executions, and nothing in it is probed */
 	struct kernel_answer *answers;	/* instructions that are answered in the processor's place */
 	uint32_t nr_answers;

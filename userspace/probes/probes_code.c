@@ -228,7 +228,7 @@ static bool is_loader(const char *path)
 
 int probes_tell_module(struct probes *p, uint32_t m)
 {
-	const struct probe_module *mod = &p->modules[m];
+	struct probe_module *mod = &p->modules[m];
 	struct zug_module told = { .number = m, .of_system = mod->file && symfile_of_system(mod->file) };
 	struct symfile_looks looks;
 	uint64_t vaddr, size, code;
@@ -237,6 +237,7 @@ int probes_tell_module(struct probes *p, uint32_t m)
 	    symfile_interpreter_data(mod->file, &vaddr, &size) && !symfile_code_bias(mod->file, looks.begin, looks.begin, &code)) {
 		told.data = vaddr + code;
 		told.data_size = size;
+		mod->told_frames = symfile_interpreter_frames(mod->file, &told.frames);
 	}
 	return kernel_add_module(p->k, mod->ino, mod->dev, &told);
 }

@@ -376,6 +376,20 @@ bool symbols_interpreted_begins(struct symbols *s, struct symfile *f, uint64_t b
 	return interpreted_by(f, &s->strings, tid, bias, tls, &innermost, 1) == 1 && innermost.begins;
 }
 
+int symbols_interpreted_codes(struct symbols *s, struct symfile *f, uint64_t bias, int tid, uint64_t tls, uint64_t *codes,
+			      struct zug_code *told, int max)
+{
+	struct interpreted_frame *all = sym_is_python(f) && max > 0 ? malloc(max * sizeof(*all)) : NULL;
+	int nr = all ? sym_python_frames(f, &s->strings, tid, bias, tls, all, max) : 0;
+
+	for (int i = 0; i < nr; i++) {
+		codes[i] = all[i].code;
+		told[i] = (struct zug_code){ .what = symbols_code_of(&all[i].frame), .file = all[i].file };
+	}
+	free(all);
+	return nr;
+}
+
 bool symbols_begins_thread(const struct trace_frame *frames, int nr)
 {
 	return sym_python_begins_thread(frames, nr) || sym_java_begins_thread(frames, nr);

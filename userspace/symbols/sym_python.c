@@ -142,18 +142,30 @@ static bool ends_with(const char *text, const char *end)
 	return n >= m && !strcmp(text + n - m, end);
 }
 
-/* Up to the program's innermost function, or to that for which the library made a thread of its own. */
-bool sym_python_begins_thread(const struct trace_frame *frames, int nr)
+uint32_t symbols_code_of(const struct trace_frame *f)
 {
 	static const char *const functions[] = { "Thread.start", "Thread.join", "Thread._bootstrap_inner", "Thread._bootstrap" };
-	int own = symbols_own_frame(frames, nr);
 
-	for (int i = 0; i < (own < 0 ? nr : own); i++) {
-		if (!frames[i].function || !frames[i].file || ends_with(frames[i].function, ".run"))
-			return false;
-		for (size_t k = 0; k < sizeof(functions) / sizeof(functions[0]); k++)
-			if (!strcmp(frames[i].function, functions[k]) && ends_with(frames[i].file, "/threading.py"))
-				return true;
+	if (!f->function || !f->file)
+		return ZUG_CODE_RUNS;
+	if (symbols_is_source(f->file) && !symbols_of_library(f->file))
+		return ZUG_CODE_OWN;
+	if (ends_with(f->function, ".run"))
+		return ZUG_CODE_RUNS;
+	for (size_t k = 0; k < sizeof(functions) / sizeof(functions[0]); k++)
+		if (!strcmp(f->function, functions[k]) && ends_with(f->file, "/threading.py"))
+			return ZUG_CODE_BEGINS;
+	return ZUG_CODE_LIBRARY;
+}
+
+/* Up to the program's innermost function, or to that for which the library made a thread. As library_does() of bpf/. */
+bool sym_python_begins_thread(const struct trace_frame *frames, int nr)
+{
+	for (int i = 0; i < nr; i++) {
+		uint32_t code = symbols_code_of(&frames[i]);
+
+		if (code != ZUG_CODE_LIBRARY)
+			return code == ZUG_CODE_BEGINS;
 	}
 	return false;
 }
@@ -444,17 +456,45 @@ static bool find_layout(struct python *p)
 	return true;
 }
 
-bool symfile_interpreter_looks(struct symfile *f, struct symfile_looks *looks)
+/* As find_layout(), by the file alone. */
+static bool layout_of(struct symfile *f, struct layout *l)
 {
 	const struct symfile_python *p = &f->python;
 	uint64_t version = 0, told[NR_TOLD];
-	struct layout l = layout_3_11;
 
-	if (!sym_is_python(f) || p->loop_end <= p->loop_begin ||
-	    pread(f->fd, &version, sizeof(version), p->version_offset) != sizeof(version))
+	if (!sym_is_python(f) || pread(f->fd, &version, sizeof(version), p->version_offset) != sizeof(version))
+		return false;
+	*l = layout_3_11;
+	return VERSION_OF(version) == PYTHON_3_11 ||
+	       (VERSION_OF(version) == PYTHON_3_13 && pread(f->fd, told, sizeof(told), p->runtime_offset) == sizeof(told) &&
+		told_layout(told, version, l));
+}
+
+bool symfile_interpreter_frames(struct symfile *f, struct zug_frames *frames)
+{
+	struct layout l;
+
+	if (!layout_of(f, &l))
+		return false;
+	*frames = (struct zug_frames){
+		.known = 1, .interpreters = l.runtime_interpreters, .threads = l.interpreter_threads,
+		.thread_next = l.thread_next, .thread_id = l.thread_id, .thread_frame = l.thread_frame,
+		.cframe_frame = l.cframe_frame == INCOMPLETE ? ZUG_FRAMES_NONE : l.cframe_frame,
+		.code = l.frame_code, .previous = l.frame_previous,
+		.owner = l.frame_entry == INCOMPLETE ? l.frame_owner : ZUG_FRAMES_NONE, .file = l.code_file,
+	};
+	return true;
+}
+
+bool symfile_interpreter_looks(struct symfile *f, struct symfile_looks *looks)
+{
+	const struct symfile_python *p = &f->python;
+	struct layout l;
+
+	if (!layout_of(f, &l) || p->loop_end <= p->loop_begin)
 		return false;
 	*looks = (struct symfile_looks){ .begin = p->loop_begin, .end = p->loop_end };
-	if (VERSION_OF(version) == PYTHON_3_11) {
+	if (l.cframe_frame != INCOMPLETE) {
 		const int16_t path[ZUG_SITE_PATH] = { l.interpreter_runtime - l.interpreter_breaker, l.runtime_current,
 						      l.thread_frame, l.cframe_frame, l.frame_code };
 
@@ -463,9 +503,6 @@ bool symfile_interpreter_looks(struct symfile *f, struct symfile_looks *looks)
 		memcpy(looks->path, path, sizeof(path));
 		return true;
 	}
-	if (VERSION_OF(version) != PYTHON_3_13 || pread(f->fd, told, sizeof(told), p->runtime_offset) != sizeof(told) ||
-	    !told_layout(told, version, &l))
-		return false;
 	looks->disp = l.thread_breaker;
 	looks->bytes = 8;
 	looks->low_byte = true;
@@ -545,6 +582,8 @@ static bool tell_frame(const struct python *p, const struct frame_words *f, stru
 	line = line_of(p, c, f->code, f->instruction);
 	to->frame = (struct trace_frame){ .function = c->function, .file = c->file, .line = line > 0 ? line : 0 };
 	to->begins = line > 0 && line == c->links.first_line;
+	to->code = f->code;
+	to->file = c->links.file;
 	return true;
 }
 

@@ -245,6 +245,14 @@ bool symbols_interpreted_begins(struct symbols *s, struct symfile *f, uint64_t b
  * Java's Thread.) Or the library loads and links code, or ends the program.
  */
 bool symbols_begins_thread(const struct trace_frame *frames, int nr);
+/* What the kernel side is to be told of such a function of Python's: ZUG_CODE_*. */
+uint32_t symbols_code_of(const struct trace_frame *frame);
+/*
+ * Of Python: the code objects of the functions that the task executes, from the innermost on, and what is to be told of each.
+ * How many, at most max.
+ */
+int symbols_interpreted_codes(struct symbols *s, struct symfile *f, uint64_t bias, int tid, uint64_t tls, uint64_t *codes,
+			      struct zug_code *told, int max);
 /* True when the file is Java's machine: HotSpot's (libjvm.so), which tells where its data lies. */
 bool symfile_is_java(struct symfile *f);
 /* What functions of Java's machine do for the program. */
@@ -291,6 +299,8 @@ struct symfile_looks {
 };
 /* false: it is no interpreter, or that is not known of its version. */
 bool symfile_interpreter_looks(struct symfile *f, struct symfile_looks *looks);
+/* How to come from its data to what a thread executes. The same. */
+bool symfile_interpreter_frames(struct symfile *f, struct zug_frames *frames);
 /*
  * How an interpreter can be made to call functions of its own where the program accesses a field: variables of the file that have
  * to be set before a function of it, and, when the program makes a thread, before another one. Functions are file offsets. From a
