@@ -8,6 +8,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include "engine/progress_check.h"
 #include "search/minimize.h"
 #include "search/neighbour.h"
 #include "search/rng.h"
@@ -771,8 +772,27 @@ static void shares(void)
 	}
 }
 
+/* A task has made many steps at one operation, and another one has waited meanwhile: what that says of the steps to come. */
+static void test_loops_left(void)
+{
+	struct progress_loops l = { .waits = WORLD_NO_TASK };
+	const struct zug_label round = { .op = ZUG_OP_CREATE, .site = 5 };
+	struct search_cand cands[2] = { { .task = 0, .label = round }, { .task = 1, .label.site = 6 } };
+	const uint32_t enabled[2] = { 0, 1 };
+	bool yields = false;
+
+	for (unsigned int i = 0; i <= PROGRESS_STARVING; i++)
+		yields = progress_loops_step(&l, 0, &round, enabled, 2, l.waits == 1);
+	tap_ok(yields && !progress_loops_left(&l, cands, 2), "a task in a loop is taken for one that yields, with each step");
+	cands[0].label.site = 7;
+	tap_ok(progress_loops_left(&l, cands, 2) == PROGRESS_ROUNDS, "  not before many more where it has left the loop");
+	tap_ok(progress_loops_left(&l, &cands[1], 1) == PROGRESS_ROUNDS, "  nor where it has ended");
+	progress_loops_free(&l);
+}
+
 int main(void)
 {
+	test_loops_left();
 	random_programs();
 	lookers();
 	engine();

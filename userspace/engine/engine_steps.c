@@ -126,7 +126,7 @@ void steps_record(struct engine *e, uint32_t task, uint32_t nr_enabled, bool lon
 
 uint64_t steps_before_starving(const struct engine *e)
 {
-	uint64_t same = PROGRESS_STARVING - e->same, loops = progress_loops_left(&e->loops);
+	uint64_t same = PROGRESS_STARVING - e->same, loops = progress_loops_left(&e->loops, e->cands, e->nr_cands);
 
 	uint64_t over = PROGRESS_STARVING - e->passed_over;
 

@@ -126,10 +126,15 @@ void progress_loops_free(struct progress_loops *l)
 	*l = (struct progress_loops){ .waits = WORLD_NO_TASK };
 }
 
+static uint64_t loop_op(const struct zug_label *label)
+{
+	return mix64(label->site ^ mix64(label->object));
+}
+
 bool progress_loops_step(struct progress_loops *l, uint32_t task, const struct zug_label *label, const uint32_t *enabled,
 			 uint32_t nr, bool waits)
 {
-	uint64_t op = mix64(label->site ^ mix64(label->object));
+	uint64_t op = loop_op(label);
 	struct progress_loop *one;
 
 	if (waits && task != l->waits) {
@@ -151,15 +156,20 @@ bool progress_loops_step(struct progress_loops *l, uint32_t task, const struct z
 	return one->rounds == PROGRESS_ROUNDS && l->steps >= PROGRESS_STARVING;
 }
 
-uint32_t progress_loops_left(const struct progress_loops *l)
+uint32_t progress_loops_left(const struct progress_loops *l, const struct search_cand *cands, uint32_t nr)
 {
 	uint32_t most = 0;
 
 	if (l->steps + PROGRESS_ROUNDS <= PROGRESS_STARVING)
 		return PROGRESS_STARVING - l->steps;
-	for (uint32_t i = 0; i < l->room; i++)
-		if (l->tasks[i].rounds > most)
-			most = l->tasks[i].rounds;
+	for (uint32_t i = 0; i < nr; i++) {
+		const struct progress_loop *one = cands[i].task < l->room ? &l->tasks[cands[i].task] : NULL;
+		uint64_t op = loop_op(&cands[i].label);
+
+		/* with another operation it begins to count anew, as one that has created many threads and joins them */
+		if (one && (op == one->ops[0] || op == one->ops[1]) && one->rounds > most)
+			most = one->rounds;
+	}
 	most = PROGRESS_ROUNDS - most;
 	return l->steps + most < PROGRESS_STARVING ? PROGRESS_STARVING - l->steps : most;
 }
