@@ -446,6 +446,101 @@ static void lines_of_java(void **state)
 	assert_int_equal(sym_java_line((const uint8_t[]){ 255, 0, 1, 0 }, 4, 20, 0), 0);
 }
 
+static const char in_bash[] =
+	". \"$(dirname \"$0\")/wait-lib.sh\"\n"
+	"ask()\n"
+	"{\n"
+	"	local answer\n"
+	"	read -r answer\n"
+	"}\n"
+	"read -r first\n"
+	"ask\n"
+	"ask_in_library\n"
+	"( true; read -r last )\n";
+static const char in_sourced[] =
+	"ask_in_library()\n"
+	"{\n"
+	"	read -r answer\n"
+	"}\n";
+
+/* The process, or its child, that waits in a read() of its standard input. */
+static pid_t reader_of(pid_t pid)
+{
+	char path[64], text[100];
+
+	for (int i = 0; i < 10000; i++, usleep(1000)) {
+		pid_t child = 0, at;
+		FILE *f;
+
+		snprintf(path, sizeof(path), "/proc/%d/task/%d/children", pid, pid);
+		f = fopen(path, "r");
+		if (f && fscanf(f, "%d", &child) != 1)
+			child = 0;
+		if (f)
+			fclose(f);
+		at = child ? child : pid;
+		snprintf(path, sizeof(path), "/proc/%d/syscall", at);
+		f = fopen(path, "r");
+		if (f && fgets(text, sizeof(text), f) && !strncmp(text, "0 0x0 ", 6)) {
+			fclose(f);
+			return at;
+		}
+		if (f)
+			fclose(f);
+	}
+	fail_msg("it does not read");
+	return -1;
+}
+
+/* The line of the command, not of what was read of the script; in a function, in one of another file, in a subshell. */
+static void a_place_in_bash(void **state)
+{
+	static const struct trace_frame want[] = {
+		{ NULL, "wait.sh", 7, false }, { "ask", "wait.sh", 5, false },
+		{ "ask_in_library", "wait-lib.sh", 3, false }, { NULL, "wait.sh", 10, false },
+	};
+	struct trace_frame frame;
+	int input[2];
+	pid_t pid;
+
+	(void)state;
+	compiled_make("wait.sh", in_bash, "true");
+	compiled_make("wait-lib.sh", in_sourced, "true");
+	assert_return_code(pipe(input), errno);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid) {
+		dup2(input[0], 0);
+		close(input[0]);
+		close(input[1]);
+		execl("/bin/bash", "bash", compiled_path("wait.sh"), NULL);
+		_exit(127);
+	}
+	close(input[0]);
+	for (int i = 0; i < 4; i++) {
+		const char *slash;
+
+		/* a moment ago it may still have been in the read() before */
+		for (int k = 0; k < 1000; k++, usleep(1000)) {
+			assert_int_equal(symbols_script(compiled_syms, reader_of(pid), &frame), 1);
+			if (frame.line == want[i].line)
+				break;
+		}
+		slash = strrchr(frame.file, '/');
+		assert_non_null(slash);
+		assert_string_equal(slash + 1, want[i].file);
+		assert_int_equal(frame.line, want[i].line);
+		assert_int_equal(!frame.function, !want[i].function);
+		assert_string_equal(frame.function ? frame.function : "", want[i].function ? want[i].function : "");
+		assert_int_equal(write(input[1], "1\n", 2), 2);
+	}
+	close(input[1]);
+	waitpid(pid, NULL, 0);
+	assert_true(symbols_have_scripts(compiled_syms));
+	/* this program is none */
+	assert_int_equal(symbols_script(compiled_syms, getpid(), &frame), -ENOENT);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -455,6 +550,7 @@ int main(void)
 		cmocka_unit_test(python_code_made_anew),
 		cmocka_unit_test(lines_of_python),
 		cmocka_unit_test(threads_of_python),
+		cmocka_unit_test(a_place_in_bash),
 		cmocka_unit_test(a_stack_in_java),
 		cmocka_unit_test(lines_of_java),
 	};

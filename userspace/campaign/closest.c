@@ -147,10 +147,10 @@ static struct trace *note_callers(struct campaign *c, const struct trace *t, con
 	return told;
 }
 
-/* A step of t is made by code of a library that has lines: a method of a header; or by an interpreter, for its program. */
+/* A step of t is made by code of a library that has lines: a method of a header; or by an interpreter, for its program or script. */
 static bool has_library_lines(const struct campaign *c, const struct trace *t)
 {
-	if (symbols_interpret(c->s.symbols))
+	if (symbols_interpret(c->s.symbols) || symbols_have_scripts(c->s.symbols))
 		return true;
 	for (uint64_t i = 0; i < trace_nr_steps(t); i++)
 		if (session_in_library(&c->s, trace_step(t, i)->label.site))

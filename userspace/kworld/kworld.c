@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "lib/base/installed.h"
 #include "kworld/kworld_internal.h"
 
 /* To look at the clock of a cgroup takes as long as a tenth of an exec: executions that are as short do without. */
@@ -264,14 +265,48 @@ static bool same_frame(const struct trace_frame *a, const struct trace_frame *b)
 	return a->function && b->function && a->line == b->line && !strcmp(a->function, b->function);
 }
 
+/* The line of a script that a task executes now. */
+static bool in_script(struct kworld *k, const struct world_task *t)
+{
+	struct ktask *kt = &k->kt[t->task];
+	struct trace_frame frame;
+	bool is;
+
+	is = symbols_script(k->o.symbols, t->pid, &frame) == 1 && !path_is_installed(frame.file);
+	if (is)
+		kt->script = frame;
+	kt->left_script = !is;
+	return is;
+}
+
+/* The line of the script that has started what a task executes: its own before exec(), or that of a task which made it. */
+static const struct trace_frame *started_by(const struct kworld *k, const struct world_task *t)
+{
+	uint32_t n = t->task;
+
+	/* what made it may have gone on in its script meanwhile */
+	while (n != WORLD_NO_TASK && k->kt[n].left_script && !k->kt[n].script.file)
+		n = k->w.tasks[n].parent;
+	return n != WORLD_NO_TASK && k->kt[n].left_script ? &k->kt[n].script : NULL;
+}
+
+static int tell_caller(const struct trace_frame *f, char *text, size_t len)
+{
+	snprintf(text, len, "%s\t%s", f->function ? f->function : "", f->file);
+	return f->line;
+}
+
 static int kworld_own_caller(struct world *w, const struct world_task *t, char *text, size_t len)
 {
 	const struct place_site *ps = places_find_site(kw(w)->o.places, t->label.site);
+	const struct trace_frame *script;
 	struct symfile *f = ps ? probes_module(kw(w)->o.probes, ps->module)->file : NULL;
 	struct trace_frame here[16], frames[64];
 	int nr_here, nr = 0, i = 0, own;
 	uint64_t all[18];
 
+	if (in_script(kw(w), t))
+		return tell_caller(&kw(w)->kt[t->task].script, text, len);
 	nr_here = f ? symfile_frames(f, ps->offset, here, 16) : 0;
 	if (symbols_own_frame(here, nr_here) >= 0 && !symfile_interprets(f))
 		return -ENOENT;
@@ -289,10 +324,10 @@ static int kworld_own_caller(struct world *w, const struct world_task *t, char *
 			i++;
 		own = i < nr ? symbols_own_frame(frames + i, nr - i) : -1;
 	}
-	if (own < 0)
-		return -ENOENT;
-	snprintf(text, len, "%s\t%s", frames[i + own].function ? frames[i + own].function : "", frames[i + own].file);
-	return frames[i + own].line;
+	if (own >= 0)
+		return tell_caller(&frames[i + own], text, len);
+	script = started_by(kw(w), t);
+	return script ? tell_caller(script, text, len) : -ENOENT;
 }
 
 static uint32_t kworld_goroutine(struct world *w, const struct world_task *t)

@@ -78,6 +78,8 @@ struct ktask {
 	struct zug_where at[2];	/* where the objects of its label lie, if these are in memory; offset 0: unknown */
 	uint64_t timer_site;	/* where it sets a timer now, or did last */
 	uint64_t fault;		/* site where it died; 0: it did not, or otherwise */
+	struct trace_frame script;	/* the line of a script that it executes, or that has started it; file NULL: none */
+	bool left_script;	/* it has executed another program since, or none of its own */
 	enum symlibc libc;
 	struct {
 		uint64_t object, addr;

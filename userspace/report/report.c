@@ -373,6 +373,11 @@ static const char *verb_at_place(const char *verb)
 	return NULL;
 }
 
+static bool same_line(const struct trace_frame *a, const struct trace_frame *b)
+{
+	return a->file && b->file && a->line == b->line && !strcmp(a->file, b->file);
+}
+
 void report_action(struct report *r, uint32_t task, const char *verb, const struct trace_step *s)
 {
 	const struct trace_frame *frames, *frame;
@@ -398,12 +403,13 @@ void report_action(struct report *r, uint32_t task, const char *verb, const stru
 		program_of(r, task, s->step, program, sizeof(program)), at ? at : verb,
 		report_style(r, STYLE_STRONG), at ? "" : label, report_style(r, STYLE_PLAIN),
 		site[0] && !at ? "  " : "", site);
-	if (frame) {
+	if (frame && !(called && r->in_row && same_line(frame, &r->in_row_at))) {
 		/* the source of a caller may belong to another file than the place does: to none, if it is interpreted */
 		if (!called)
 			report_check_source(r, s->label.site, frame);
 		report_source_line(r, frame, 8);
 	}
+	r->in_row_at = frame ? (struct trace_frame){ .file = frame->file, .line = frame->line } : (struct trace_frame){ 0 };
 }
 
 static const struct trace_step *next_of(const struct trace *t, uint64_t from, uint32_t task)
@@ -514,6 +520,7 @@ static void put_meanwhile(struct report *r, uint64_t first, uint64_t end, const 
 		of[w] = w == 1 && left < MEANWHILE_MAX ? 0 : of[w] < left ? of[w] : left;
 		left -= of[w];
 	}
+	r->in_row = true;
 	for (uint64_t i = first; i < end; i++) {
 		int w = weight_of(r, i, pending);
 
@@ -527,6 +534,7 @@ static void put_meanwhile(struct report *r, uint64_t first, uint64_t end, const 
 		report_action(r, trace_step(r->t, i)->task, "does", trace_step(r->t, i));
 		put_life(r, i);
 	}
+	r->in_row = false;
 	put_more(r, hidden, end < trace_nr_steps(r->t) ? " before it goes on" : "");
 }
 

@@ -25,6 +25,8 @@ struct report {
 	size_t nr_sites, sites_room;
 	char *source_path;		/* the file that was read last, and its text */
 	char *source;
+	bool in_row;			/* steps are told in a row: the line of a caller is printed once for all that follow */
+	struct trace_frame in_row_at;	/* the caller of the last one of them */
 	char *missing;			/* the first source file of the program that cannot be read */
 	char *changed;			/* the first source file that is newer than its module */
 	struct id_map stale;		/* modules reported to be of another build */

@@ -17,6 +17,7 @@
 #include "lib/base/array.h"
 #include "lib/base/mappings.h"
 #include "lib/base/remote.h"
+#include "symbols/sym_bash.h"
 #include "symbols/sym_java.h"
 #include "symbols/sym_python.h"
 
@@ -388,6 +389,35 @@ int symbols_interpreted_codes(struct symbols *s, struct symfile *f, uint64_t bia
 	}
 	free(all);
 	return nr;
+}
+
+int symbols_script(struct symbols *s, int tid, struct trace_frame *frame)
+{
+	struct unwind *u = calloc(1, sizeof(*u));
+	int ret = -ENOENT;
+	uint64_t bias;
+
+	if (!u)
+		return -ENOMEM;
+	*u = (struct unwind){ .s = s, .tid = tid, .page = 1 };
+	read_maps(u);
+	for (size_t i = 0; i < u->nr_maps && ret == -ENOENT; i++) {
+		const struct mapping *m = &u->maps[i];
+		struct symfile *f = m->executable ? file_of(u, m) : NULL;
+
+		if (f && sym_is_bash(f) && !symfile_code_bias(f, m->start, m->offset, &bias))
+			ret = sym_bash_place(f, &s->strings, tid, bias, frame);
+	}
+	end_unwind(u);
+	return ret;
+}
+
+bool symbols_have_scripts(struct symbols *s)
+{
+	for (struct symfile *f = s->files; f; f = f->next)
+		if (sym_is_bash(f))
+			return true;
+	return false;
 }
 
 bool symbols_begins_thread(const struct trace_frame *frames, int nr)

@@ -73,6 +73,13 @@ struct symfile_python {
 	struct python_known *known;	/* what was read of its code objects */
 };
 
+/* Where bash has its data; 0: nowhere. */
+struct symfile_bash {
+	bool sought;
+	uint64_t line, variables;
+	uint32_t others;	/* of its names that are no data of ours, but tell bash from another program */
+};
+
 /* What HotSpot tells of its own data: addresses of static members, offsets of others, sizes of types, constants. */
 enum symjava {
 	SYMJAVA_VERSION, SYMJAVA_THREADS, SYMJAVA_LIST_LENGTH, SYMJAVA_LIST_THREADS, SYMJAVA_OSTHREAD, SYMJAVA_PTHREAD,
@@ -129,6 +136,7 @@ struct symfile {
 
 	bool python_sought;
 	struct symfile_python python;
+	struct symfile_bash bash;
 	struct symfile_java java;
 	struct symfile_fields java_fields;
 	bool go_sought;

@@ -478,7 +478,8 @@ bool symbols_of_library(const char *file)
 	static const char *const folders[] = { "/usr/include/", "/usr/lib/", "/usr/src/debug/", "/usr/share/go",
 					       "/usr/local/go/", "../sysdeps/",
 					       /* glibc's own, which name their folders from the top of its sources */
-					       "./nptl/", "nptl/", "./csu/", "csu/", "../csu/", "./libio/", "./stdio-common/" };
+					       "./nptl/", "nptl/", "./csu/", "csu/", "../csu/", "./libio/", "libio/", "./stdio-common/",
+					       "stdio-common/" };
 
 	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++)
 		if (!strncmp(file, folders[i], strlen(folders[i])))

@@ -218,4 +218,27 @@ if begin "a trace that cannot be minimised"; then
 	end
 fi
 
+if begin "a script is explained by its own lines"; then
+	cat >add.sh <<-'END'
+		#!/bin/bash
+		add()
+		{
+			local n
+			n=$(cat count)
+			echo $((n + 1)) >count
+		}
+		echo 0 >count
+		add &
+		add &
+		wait
+		[ "$(<count)" = 2 ]
+	END
+	chmod +x add.sh
+	zug 90 run -q --seed 1 --executions 40 --minimize-time 4s -o traces -- ./add.sh
+	want_status 1
+	# what a command does is done by the line that has started it
+	want_out '^      T[0-9]+ (\(cat\) )?(does|is stopped before) [a-z]+ [^ ]*count  add add.sh:[56]$'
+	want_out '^ +(5 \| +n=\$\(cat count\)|6 \| +echo .*>count)$'
+	end
+fi
 finish
