@@ -96,7 +96,7 @@ struct trace_step {
 };
 #define TRACE_STEP_PREEMPTION	(1u << 0)	/* the turn was taken from an enabled task */
 #define TRACE_STEP_YIELDED	(1u << 1)	/* `last` had yielded */
-#define TRACE_STEP_LONE		(1u << 2)	/* no other task was enabled: passed without stopping */
+#define TRACE_STEP_LONE		(1u << 2)	/* no other task was enabled. Whether it was passed without stopping is not told */
 
 /* Events between steps. */
 enum trace_note_kind {

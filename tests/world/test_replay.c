@@ -8,13 +8,10 @@
 
 #define PROGRAM(...)	&(const struct mw_program){ __VA_ARGS__ }
 
-/*
- * A point that was passed alone is not one at which the turn could be left: where that is all, its
- * flags are others.
- */
+/* Where a task goes on alone nobody gives way to it. */
 static uint32_t flags_of(const struct trace_step *s)
 {
-	return s->flags & ~(TRACE_STEP_LONE | (s->nr_enabled == 1 ? TRACE_STEP_YIELDED : 0));
+	return s->flags & ~(s->nr_enabled == 1 ? TRACE_STEP_YIELDED : 0);
 }
 
 static bool same_steps(const struct trace *a, const struct trace *b)

@@ -53,7 +53,7 @@ static void base(void)
 	      "the trace has the tasks that could run");
 	check(flags_of(r, 1) & TRACE_STEP_LONE && !(flags_of(r, 2) & TRACE_STEP_LONE) &&
 		      flags_of(r, 6) & TRACE_STEP_LONE,
-	      r, "a step at which no other task could run was passed");
+	      r, "the trace says where no other task could run");
 	check(r->grants < r->x.steps && !r->stop_always, r, "a step that is passed needs no grant");
 	check(trace_step(r->t, 0)->last == TRACE_NO_TASK && trace_step(r->t, 5)->last == 0 &&
 		      trace_step(r->t, 6)->last == 1,

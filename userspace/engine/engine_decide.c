@@ -331,9 +331,9 @@ static bool is_last(struct engine *e, int i)
 }
 
 /* The execution ends before a step, which is the last of its trace. */
-static enum verdict end_before(struct engine *e, uint32_t task, uint32_t ne, bool lone)
+static enum verdict end_before(struct engine *e, uint32_t task, uint32_t ne)
 {
-	steps_record(e, task, ne, lone);
+	steps_record(e, task, ne);
 	ends_add_stacks(e);
 	return END;
 }
@@ -464,7 +464,7 @@ static enum verdict make_step(struct engine *e, const struct trace_step *want, i
 	engine_lap(e, SPENT_SEARCH);
 	note_caller(e, t);
 	runtime_step(e, task, e->cands[i].label.op == ZUG_OP_EXPIRE);
-	steps_record(e, task, ne, false);
+	steps_record(e, task, ne);
 	engine_lap(e, SPENT_TRACE);
 	if (ends_fails(e, &e->w->tasks[task]))
 		ends_take_stacks(e, task);
@@ -564,7 +564,7 @@ enum verdict decide(struct engine *e)
 		/* there is no stack of it any more */
 		if (!asked)
 			e->w->tasks[e->leased].state = TASK_RUNNING;
-		return end_before(e, e->cands[i].task, ne, false);
+		return end_before(e, e->cands[i].task, ne);
 	}
 	return make_step(e, want, i, ne);
 }
@@ -591,10 +591,9 @@ enum verdict decide_passed(struct engine *e, uint32_t task)
 	if (at != SEARCH_NO_TASK)
 		i = at;
 	if (is_last(e, i))
-		return end_before(e, task, ne, !e->r);
+		return end_before(e, task, ne);
 	p = point_of(e);
-	/* a replay may stop anywhere, and its trace does not tell whether it did */
-	steps_record(e, task, ne, !e->r);
+	steps_record(e, task, ne);
 	if (e->w->told_again)
 		lease_give(e, &p, task);
 	return GO_ON;

@@ -137,7 +137,7 @@ void steps_note_timer(struct engine *e, const char *early, const struct world_ti
  * A task makes the step before which it stands; e->enabled has nr_enabled tasks. lone: it was not
  * stopped there.
  */
-void steps_record(struct engine *e, uint32_t task, uint32_t nr_enabled, bool lone);
+void steps_record(struct engine *e, uint32_t task, uint32_t nr_enabled);
 /* So many steps may come before others are to have a turn. */
 uint64_t steps_before_starving(const struct engine *e);
 /*

@@ -82,7 +82,7 @@ void steps_note_timer(struct engine *e, const char *early, const struct world_ti
 		.kind = TRACE_NOTE_EARLY, .task = TRACE_NO_TASK, .arg = t->task, .object = t->site, .text = text });
 }
 
-void steps_record(struct engine *e, uint32_t task, uint32_t nr_enabled, bool lone)
+void steps_record(struct engine *e, uint32_t task, uint32_t nr_enabled)
 {
 	struct world_task *t = &e->w->tasks[task];
 	struct trace_step s = { .step = e->x->steps, .task = task, .label = t->label, .last = e->last,
@@ -98,7 +98,7 @@ void steps_record(struct engine *e, uint32_t task, uint32_t nr_enabled, bool lon
 	}
 	if (e->yielded)
 		s.flags |= TRACE_STEP_YIELDED;
-	if (lone)
+	if (nr_enabled == 1)
 		s.flags |= TRACE_STEP_LONE;
 	if (!replay_is_chance(&t->label, task, e->last))
 		e->x->hash = replay_hash(e->x->hash, task, &t->label);
