@@ -167,6 +167,12 @@ static const char *operation(struct report *r, const struct zug_label *l, char *
 	return buf;
 }
 
+/* What strcpy() and its kin copy to where other tasks look, and no other task looks at itself. */
+static bool is_own_buffer(struct report *r, const struct zug_label *l)
+{
+	return zug_op_is_data(l->op) && report_is_private(r, l->object2) && !report_is_private(r, l->object);
+}
+
 void report_label(struct report *r, const struct zug_label *label, char *buf, size_t len)
 {
 	const struct zug_label told = report_told(r, label), *l = &told;
@@ -182,7 +188,7 @@ void report_label(struct report *r, const struct zug_label *label, char *buf, si
 	/* the source's name is that of the first of two */
 	if (l->object == label->object)
 		put_source_name(r, l, a, sizeof(a));
-	if (l->object2 && !(l->flags & ZUG_L_PART))
+	if (l->object2 && !(l->flags & ZUG_L_PART) && !is_own_buffer(r, l))
 		report_object_name(r, l->object2, b, sizeof(b));
 	snprintf(buf, len, "%s%s%s%s%s%s%s", operation(r, l, op, sizeof(op)), a[0] ? " " : "", a, b[0] ? " (" : "",
 		 b, b[0] ? ")" : "", l->flags & ZUG_L_TIMER ? " after a timer fires" : "");
