@@ -272,6 +272,8 @@ static bool in_script(struct kworld *k, const struct world_task *t)
 	struct trace_frame frame;
 	bool is;
 
+	if (!symbols_have_scripts(k->o.symbols))
+		return false;
 	is = symbols_script(k->o.symbols, t->pid, &frame) == 1 && !path_is_installed(frame.file);
 	if (is)
 		kt->script = frame;

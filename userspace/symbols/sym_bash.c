@@ -59,7 +59,8 @@ bool sym_is_bash(struct symfile *f)
 {
 	struct symfile_bash *b = &f->bash;
 
-	if (!b->sought) {
+	/* libraries are none, and may have very many names */
+	if (!b->sought && symfile_is_dynamic(f)) {
 		b->sought = true;
 		symfile_find_names(f, names, sizeof(names) / sizeof(names[0]), note_name, b);
 	}
