@@ -273,12 +273,60 @@ static bool hand_ahead(__u32 slot, struct zug_sandbox *s, struct task_struct *pr
 	return true;
 }
 
+/*
+ * The oldest task that dies comes to the lane: 1; 0: there is none. A function of its own to BPF, as the next one: else the
+ * verifier looks at it once for each way in which zug_dispatch() can come here.
+ */
+__noinline int dispatch_dying(__u32 slot)
+{
+	struct zug_sandbox *s = &sandboxes[slot & (ZUG_MAX_SANDBOXES - 1)];
+	struct task_struct *p;
+	int moved = 0;
+
+	bpf_for_each(scx_dsq, p, ZUG_DSQ(slot), 0) {
+		struct task_state *t = state_of(p);
+
+		if (!t || !is_dying(p, t))
+			continue;
+		t->flags |= TF_DYING;
+		s->aux = t->id;
+		if (scx_bpf_dsq_move(BPF_FOR_EACH_ITER, p, SCX_DSQ_LOCAL, 0)) {
+			moved = 1;
+			break;
+		}
+		s->aux = 0;
+	}
+	return moved;
+}
+
+/* The next task for the blip that goes on; or that is over. */
+__noinline int dispatch_blip(__u32 slot)
+{
+	struct zug_sandbox *s = &sandboxes[slot & (ZUG_MAX_SANDBOXES - 1)];
+	struct task_struct *p;
+	bool more = false;
+
+	bpf_for_each(scx_dsq, p, ZUG_DSQ(slot), 0) {
+		struct task_state *t = state_of(p);
+
+		if (!t || t->blip == s->blip)
+			continue;
+		t->blip = s->blip;
+		t->flags |= TF_BLIP;
+		if (!scx_bpf_dsq_move(BPF_FOR_EACH_ITER, p, SCX_DSQ_LOCAL, 0))
+			t->flags &= ~TF_BLIP;
+		more = true;
+		break;
+	}
+	if (!more)
+		s->blip = 0;
+	return more;
+}
+
 /* One pass over the queue of a sandbox whose lane this is. prev: who leaves it; or NULL. */
 static void dispatch_sandbox(__u32 slot, struct zug_sandbox *s, struct task_struct *prev)
 {
-	struct task_struct *p;
 	bool dying_turn;
-	__u32 moved = 0;
 
 	if (s->lend)
 		lend(slot, s);
@@ -288,22 +336,7 @@ static void dispatch_sandbox(__u32 slot, struct zug_sandbox *s, struct task_stru
 	if (!scx_bpf_dsq_nr_queued(ZUG_DSQ(slot)))
 		return;
 	if (dying_turn) {
-		bpf_for_each(scx_dsq, p, ZUG_DSQ(slot), 0) {
-			struct task_state *t = state_of(p);
-			__u32 id;
-
-			if (!t || !is_dying(p, t))
-				continue;
-			id = t->id;
-			t->flags |= TF_DYING;
-			s->aux = id;
-			if (scx_bpf_dsq_move(BPF_FOR_EACH_ITER, p, SCX_DSQ_LOCAL, 0)) {
-				moved = id;
-				break;
-			}
-			s->aux = 0;
-		}
-		if (moved)
+		if (dispatch_dying(slot))
 			return;
 		/* what was dying has gone elsewhere: the question must not get lost */
 		if (s->need_ask && !s->holder && !s->dying_waits)
@@ -313,24 +346,8 @@ static void dispatch_sandbox(__u32 slot, struct zug_sandbox *s, struct task_stru
 		return;
 	if (!s->holder && s->grant && dispatch_granted(slot, s))
 		return;
-	if (s->blip) {
-		bool more = false;
-
-		bpf_for_each(scx_dsq, p, ZUG_DSQ(slot), 0) {
-			struct task_state *t = state_of(p);
-
-			if (!t || t->blip == s->blip)
-				continue;
-			t->blip = s->blip;
-			t->flags |= TF_BLIP;
-			if (!scx_bpf_dsq_move(BPF_FOR_EACH_ITER, p, SCX_DSQ_LOCAL, 0))
-				t->flags &= ~TF_BLIP;
-			more = true;
-			break;
-		}
-		if (!more)
-			s->blip = 0;
-	}
+	if (s->blip)
+		dispatch_blip(slot);
 }
 
 /* The first sandbox from that one on which may have this lane; ZUG_MAX_SANDBOXES: there is none. */
