@@ -124,12 +124,10 @@ static void signals_have_a_place(void **state)
 static void a_livelock_shows_its_round(void **state)
 {
 	static const uint16_t ops[] = { ZUG_OP_TRYLOCK, ZUG_OP_UNLOCK, ZUG_OP_YIELD };
-	struct trace_writer *w = sample_begin(real);
+	struct trace_writer *w = sample_begin_two(real);
 	struct trace *t;
 	char *out;
 
-	for (uint32_t i = 0; i < 2; i++)
-		trace_add_task(w, &(struct trace_task){ .task = i, .parent = i ? 0 : TRACE_NO_TASK, .comm = "x" });
 	trace_add_object(w, &(struct trace_object){ 5, "mutex", "a" });
 	for (uint64_t i = 0; i < 32; i++) {
 		uint32_t task = i < 2 ? (uint32_t)i : (uint32_t)(i - 2) / 3 % 2;
@@ -158,12 +156,10 @@ static void a_livelock_shows_its_round(void **state)
 /* A wait that ends in its time is told where no preemption explains the failure; a sleep is not, nor is what ends early. */
 static void time_outs_that_end_are_named(void **state)
 {
-	struct trace_writer *w = sample_begin(real);
+	struct trace_writer *w = sample_begin_two(real);
 	struct trace *t;
 	char *out;
 
-	for (uint32_t i = 0; i < 2; i++)
-		trace_add_task(w, &(struct trace_task){ .task = i, .parent = i ? 0 : TRACE_NO_TASK, .comm = "x" });
 	trace_add_object(w, &(struct trace_object){ 5, "cond", "c" });
 	for (uint64_t i = 0; i < 6; i++) {
 		unsigned int op = i < 2 ? ZUG_OP_BEGIN : ZUG_OP_EXPIRE;
@@ -189,12 +185,10 @@ static void time_outs_that_end_are_named(void **state)
 /* Two tasks wait for the same variable, which one of them was the last to change: that is the one to tell. */
 static void a_livelock_names_the_last_change(void **state)
 {
-	struct trace_writer *w = sample_begin(real);
+	struct trace_writer *w = sample_begin_two(real);
 	struct trace *t;
 	char *out;
 
-	for (uint32_t i = 0; i < 2; i++)
-		trace_add_task(w, &(struct trace_task){ .task = i, .parent = i ? 0 : TRACE_NO_TASK, .comm = "x" });
 	trace_add_object(w, &(struct trace_object){ 5, "data", "round" });
 	trace_add_object(w, &(struct trace_object){ 6, "data", "never" });
 	for (uint64_t i = 0; i < 34; i++) {
