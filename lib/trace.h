@@ -108,7 +108,8 @@ enum trace_note_kind {
 	TRACE_NOTE_SIGNAL,	/* a handler returns (arg 0); older traces: that of the signal arg begins in task */
 	TRACE_NOTE_EARLY,	/* its time-out, or (TRACE_NO_TASK) a timer, ends before its time; text: by how much ("5 s"), and,
 				 * where it is known, "\t" and which timer: then arg has set it, and object is the site of that, or 0 */
-	TRACE_NOTE_CALLER,	/* the line that calls the library, or the command of a script, of task's next step: text: "FUNCTION\tFILE", arg: line */
+	TRACE_NOTE_CALLER,	/* the line that calls the library for task's next step, or is the command of a script:
+				 * text: "FUNCTION\tFILE", arg: line */
 	TRACE_NOTE_GOROUTINE,	/* task's next step is that goroutine's: arg: its number */
 };
 struct trace_note {

@@ -189,7 +189,7 @@ struct search_rule {
 		/*
 		 * As by pending operations, but another one's does not lose its priority; and an operation on the object is made by the
 		 * intended task alone: drawn by weight where the first such operation comes, of all that are enabled. Others that would
-		 * come with one are held up to the next operation on the object, or until no task is left. Until a task is new, but with shares.
+		 * come with one are held up to the next operation on the object, or until no task is left. Until a task is new, but shares.
 		 */
 		SEARCH_BY_SELECTION,
 		/*

@@ -8,7 +8,7 @@
 
 #define PROGRAM(...)	&(const struct mw_program){ __VA_ARGS__ }
 
-/* Where a task goes on alone nobody gives way to it. */
+/* No other task gives way to one that goes on alone. */
 static uint32_t flags_of(const struct trace_step *s)
 {
 	return s->flags & ~(s->nr_enabled == 1 ? TRACE_STEP_YIELDED : 0);

@@ -147,7 +147,7 @@ static struct trace *note_callers(struct campaign *c, const struct trace *t, con
 	return told;
 }
 
-/* A step of t is made by code of a library that has lines: a method of a header; or by an interpreter, for its program or script. */
+/* A step of t is made by code of a library that has lines: a method of a header; or by an interpreter, a shell as well. */
 static bool has_library_lines(const struct campaign *c, const struct trace *t)
 {
 	if (symbols_interpret(c->s.symbols) || symbols_have_scripts(c->s.symbols))

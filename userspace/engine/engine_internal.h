@@ -133,10 +133,7 @@ void steps_untold(struct engine *e, uint32_t task);
 void steps_note(struct engine *e, enum trace_note_kind kind, uint32_t task, uint32_t arg, const char *text);
 /* A timer fires early, by so much. */
 void steps_note_timer(struct engine *e, const char *early, const struct world_timer *t);
-/*
- * A task makes the step before which it stands; e->enabled has nr_enabled tasks. lone: it was not
- * stopped there.
- */
+/* A task makes the step before which it stands; e->enabled has nr_enabled tasks. */
 void steps_record(struct engine *e, uint32_t task, uint32_t nr_enabled);
 /* So many steps may come before others are to have a turn. */
 uint64_t steps_before_starving(const struct engine *e);

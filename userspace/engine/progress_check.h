@@ -70,7 +70,7 @@ void progress_loops_free(struct progress_loops *l);
  */
 bool progress_loops_step(struct progress_loops *l, uint32_t task, const struct zug_label *label, const uint32_t *enabled,
 			 uint32_t nr, bool waits);
-/* So many steps may come, whoever of those tasks makes them, before one can be taken for one that yields. */
+/* So many steps may come, whichever of those tasks makes them, before one can be taken for one that yields. */
 uint32_t progress_loops_left(const struct progress_loops *l, const struct search_cand *cands, uint32_t nr);
 /* True when no task but this one can ever run, unless it goes on to something new. */
 bool progress_is_last(struct world *w, uint32_t task);

@@ -218,7 +218,7 @@ static int kworld_tend(struct world *w, uint64_t *ran_ns, char *err, size_t errl
 	if (!k->run.cpu_known)
 		note_cpu_time(k);
 	used = sandbox_cpu_ns(k->o.sandbox);
-	/* the control group tells nothing when somebody has removed it, which is told as that */
+	/* the control group tells nothing when another process has removed it, which is told as that */
 	*ran_ns = used > k->run.cpu_ns ? used - k->run.cpu_ns : 0;
 	return ret;
 }

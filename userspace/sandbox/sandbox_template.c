@@ -497,7 +497,7 @@ static unsigned long other_namespaces(const struct sandbox *s)
 	return flags;
 }
 
-/* To the template's folder: whoever enters a mount namespace stands in its root. 0 or -errno. */
+/* To the template's folder: a process that enters a mount namespace stands in its root. 0 or -errno. */
 static int go_to_folder(const struct sandbox *s, pid_t pid)
 {
 	/* that page is there: it is the stack's */
