@@ -53,11 +53,14 @@ static __always_inline bool copies_threads(const struct zug_sandbox *s, struct t
 	return !(flags & CLONE_THREAD_);
 }
 
-/* All threads of a process have one working folder, and one mask for the rights of new files: to change it is a point there. */
+/*
+ * All threads of a process have one working folder, one mask for the rights of new files, and the same descriptors: to
+ * change one of these is a point there.
+ */
 static __always_inline bool changes_process(const struct zug_sandbox *s, struct task_struct *p, int nr)
 {
-	return (nr == NR_chdir || nr == NR_fchdir || nr == NR_umask) && s->setup.syscall_points & ZUG_SYS_FILE &&
-	       BPF_CORE_READ(p, signal, nr_threads) > 1;
+	return (nr == NR_chdir || nr == NR_fchdir || nr == NR_umask || nr == NR_dup2 || nr == NR_dup3) &&
+	       s->setup.syscall_points & ZUG_SYS_FILE && BPF_CORE_READ(p, signal, nr_threads) > 1;
 }
 
 /* The descriptors that poll() and its kin are asked about go to fds. Their number; 0: none, or more than two. */

@@ -19,6 +19,7 @@
 #define NR_writev		20
 #define NR_select		23
 #define NR_sched_yield		24
+#define NR_dup2			33
 #define NR_nanosleep		35
 #define NR_alarm		37
 #define NR_setitimer		38
@@ -84,6 +85,7 @@
 #define NR_signalfd4		289
 #define NR_eventfd2		290
 #define NR_epoll_create1	291
+#define NR_dup3			292
 #define NR_inotify_init1	294
 #define NR_pwritev		296
 #define NR_perf_event_open	298

@@ -153,6 +153,8 @@ static const struct op_info {
 	[ZUG_OP_IPC_GET]	= { "ipc-get", 0 },
 	[ZUG_OP_CHDIR]		= { "chdir", W },
 	[ZUG_OP_UMASK]		= { "umask", W },
+	[ZUG_OP_DUP2]		= { "dup2", W | R },
+	[ZUG_OP_EPOLL_CTL]	= { "epoll-ctl", W | R },
 	[ZUG_OP_MKNOD]		= { "mknod", W },
 	[ZUG_OP_CHMOD]		= { "chmod", W },
 	[ZUG_OP_GO_READY]	= { "go-ready", W | R | A },

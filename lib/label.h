@@ -165,6 +165,8 @@ enum zug_op {
 	/* of what all threads of a process have in common */
 	ZUG_OP_CHDIR,		/* the working folder */
 	ZUG_OP_UMASK,		/* which rights new files do not have */
+	ZUG_OP_DUP2,		/* a descriptor, which leads elsewhere from then on */
+	ZUG_OP_EPOLL_CTL,	/* what is told of a descriptor, from then on */
 	ZUG_OP_NR,		/* one more than the highest number */
 };
 

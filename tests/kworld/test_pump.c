@@ -387,8 +387,9 @@ static void test_relative_paths(void)
 	       "two paths from the working folder on");
 	tap_ok(named_by(k, SYS_rename, "no/other", "no/such") == there &&
 		       named_by(k, SYS_link, "no/such", "no/other") == other &&
-		       named_by(k, SYS_symlink, "no/other", "no/such") == there,
-	       "  are the same where rename(), link() and symlink() are given them as the second");
+		       named_by(k, SYS_symlink, "no/other", "no/such") == there &&
+		       named_by(k, SYS_inotify_add_watch, NULL, "no/such") == there,
+	       "  are the same where rename(), link(), symlink() and inotify_add_watch() are given them as the second");
 	side_end(k);
 }
 

@@ -78,7 +78,9 @@ const struct syscall_desc syscall_table[] = {
 	S(access, STAT, IO, FILE_, PATH(1), PASSES),
 	S(faccessat, STAT, IO, FILE_, PATH(2), PASSES),
 	S(faccessat2, STAT, IO, FILE_, PATH(2), PASSES),
-	S(inotify_add_watch, ADD_WATCH, IO, FILE_, W),
+	S(readlink, STAT, IO, FILE_, PATH(1), PASSES),
+	S(readlinkat, STAT, IO, FILE_, PATH(2), PASSES),
+	S(inotify_add_watch, ADD_WATCH, IO, FILE_, PATH(2), W),
 	S(mknod, MKNOD, IO, FILE_, PATH(1), W, MOVES),
 	S(mknodat, MKNOD, IO, FILE_, PATH(2), W, MOVES),
 	S(chmod, CHMOD, IO, FILE_, PATH(1), W),
@@ -114,6 +116,8 @@ const struct syscall_desc syscall_table[] = {
 	S(futex_waitv, FUTEX_WAIT, .class = ZUG_SYS_FUTEX, PTR(4), PASSES),
 	S(poll, POLL, POLLS, MS(3), PASSES), S(ppoll, POLL, POLLS, PTR(3), LEFT, PASSES), S(select, POLL, POLLS, VAL(5), LEFT, PASSES), S(pselect6, POLL, POLLS, PTR(5), LEFT, PASSES),
 	S(epoll_wait, POLL, POLLS, MS(4), PASSES), S(epoll_pwait, POLL, POLLS, MS(4), PASSES), S(epoll_pwait2, POLL, POLLS, PTR(4), PASSES),
+	/* of the watched descriptor */
+	S(epoll_ctl, EPOLL_CTL, IPC, FD(3), PASSES),
 	S(nanosleep, SLEEP, WAIT, SLEEPS(1)), S(clock_nanosleep, SLEEP, WAIT, SLEEPS(3)),
 	/* which of a set's semaphores it is about is read in the task's memory, while it stands */
 	S(semop, SEMOP, IPC, SEM, W), S(semtimedop, SEMOP, IPC, SEM, PTR(4), W), S(semctl, SEMCTL, IPC, SEM, W),
@@ -134,9 +138,9 @@ const struct syscall_desc syscall_table[] = {
 	S(timer_settime, SYSCALL, TIMER), S(timer_delete, SYSCALL, TIMER),
 	S(mmap, MMAP, IO, ALLOC), S(munmap, SYSCALL, IO), S(mprotect, SYSCALL, IO), S(brk, SYSCALL, IO),
 	S(io_uring_setup, SYSCALL),
-	S(getdents64, SYSCALL, IO), S(readlink, SYSCALL, IO), S(readlinkat, SYSCALL, IO),
-	/* in a process with several threads, which have them in common */
-	S(chdir, CHDIR, IO, W), S(fchdir, CHDIR, IO, W), S(umask, UMASK, W),
+	S(getdents64, SYSCALL, IO),
+	/* in a process with several threads, which have them in common; dup2() closes what the descriptor was */
+	S(chdir, CHDIR, IO, W), S(fchdir, CHDIR, IO, W), S(umask, UMASK, W), S(dup2, DUP2, IO, FD(2)), S(dup3, DUP2, IO, FD(2)),
 	S(utimensat, SYSCALL, IO), S(statfs, SYSCALL, IO), S(madvise, SYSCALL, IO), S(msync, SYSCALL, IO),
 	/* bash asks whether its script is a terminal: of a file only a file system in user space makes that wait */
 	S(ioctl, SYSCALL, WAITS),
@@ -156,8 +160,7 @@ const struct syscall_desc syscall_table[] = {
 	S(mlockall, SYSCALL, IO), S(shmdt, SYSCALL, IO),
 	S(pivot_root, SYSCALL, MOVES), S(move_mount, SYSCALL, MOVES), S(mount_setattr, SYSCALL, MOVES), S(setns, SYSCALL, MOVES),
 	S(unshare, SYSCALL, MOVES),
-	/* they close what the descriptor was */
-	S(dup2, SYSCALL, IO), S(dup3, SYSCALL, IO), S(close_range, SYSCALL, IO),
+	S(close_range, SYSCALL, IO),
 };
 const unsigned int syscall_table_nr = sizeof(syscall_table) / sizeof(syscall_table[0]);
 

@@ -128,10 +128,13 @@ void kworld_cwd_follow(struct kworld *k, uint32_t n)
 		kworld_root_close(&k->cwd);
 }
 
-/* The folder that a relative path begins in. renameat() is given it before each path; rename(), link() and symlink() are not. */
+/*
+ * The folder that a relative path begins in. renameat() is given it before each path; rename(), link() and symlink() are not,
+ * and inotify_add_watch() is given something else there.
+ */
 static int folder_of(const struct syscall_desc *d, const struct zug_event *e, int path_arg)
 {
-	if (path_arg < 2 || d->path2_arg == 2 || d->nr == SYS_symlink)
+	if (path_arg < 2 || d->path2_arg == 2 || d->nr == SYS_symlink || d->nr == SYS_inotify_add_watch)
 		return AT_FDCWD;
 	return (int)e->arg[(path_arg - 2) & 3];
 }

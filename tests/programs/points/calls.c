@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/file.h>
+#include <sys/inotify.h>
 #include <sys/msg.h>
 #include <sys/select.h>
 #include <sys/sem.h>
@@ -32,7 +33,7 @@ static void files(void)
 	struct stat st;
 	FILE *stream;
 	char buf[8];
-	int fd = open("file", O_RDWR | O_CREAT | O_TRUNC, 0600); /* op: open file */
+	int watch, fd = open("file", O_RDWR | O_CREAT | O_TRUNC, 0600); /* op: open file */
 
 	flock(fd, LOCK_EX); /* op: flock file */
 	if (write(fd, "hello", 5) != 5) /* op: write file */
@@ -55,7 +56,12 @@ static void files(void)
 		_exit(2);
 	fflush(stream); /* op: write stream */
 	fclose(stream); /* op: close stream */
+	if (readlink("nothing", buf, sizeof(buf)) >= 0) /* op: stat nothing */
+		_exit(2);
 	mkdir("folder", 0700); /* op: mkdir folder */
+	watch = inotify_add_watch(inotify_init1(0), "folder", IN_CREATE); /* op: inotify-add-watch folder */
+	if (watch < 0)
+		_exit(2);
 	rmdir("folder"); /* op: rmdir folder */
 }
 
@@ -72,7 +78,7 @@ static void looks(int fd)
 	FD_ZERO(&fds);
 	FD_SET(fd, &fds);
 	select(fd + 1, &fds, NULL, NULL, &none); /* op: poll pipe */
-	epoll_ctl(set, EPOLL_CTL_ADD, fd, &event);
+	epoll_ctl(set, EPOLL_CTL_ADD, fd, &event); /* op: epoll-ctl pipe */
 	epoll_wait(set, &event, 1, 0); /* op: poll pipe */
 }
 
