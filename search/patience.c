@@ -6,7 +6,7 @@
 #include "search/rng.h"
 
 /* One execution in so many is patient: at first, where no wait has come to its end, and where some have. */
-enum { SHARE_FIRST = 6, SHARE_VAIN = 24, SHARE_PAID = 3 };
+enum { SHARE_FIRST = 6, SHARE_VAIN = 24, SHARE_PAID = 2 };
 #define TRIALS	6	/* patient executions after which that is judged, and without which a search does not end */
 
 void patience_fini(struct patience *p)

@@ -6,9 +6,10 @@
  * time: both look before one of them acts, and those that give way to each other do so for ever. Distributed computing calls such
  * a scheduler synchronous (Lynch: Distributed Algorithms, 1996); random schedules come near it for a few steps only.
  *
- * Drawn for each execution: how many steps make a turn; whether tasks begin together, when the first task waits for
- * them, or each when it is created; and how many steps some tasks are ahead of others. So tasks whose ways to the
- * same place are not of the same length meet there, too.
+ * Drawn for each execution: how many steps make a turn, or that it ends behind the first write; whether tasks begin
+ * together, when the first task waits for them, or each when it is created; and how many steps some tasks are ahead of
+ * others. So tasks whose ways to the same place are not of the same length meet there, too; and tasks that each compute
+ * something of what the others have written build on each other's every update.
  *
  * A program whose tasks give way to each other without end under such a schedule has a livelock in theory. On a real machine
  * the least noise ends some of them, and programs are written that rely on it: std::lock() of libstdc++ backs off and yields. So
@@ -18,9 +19,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include "lib/base/array.h"
+#include "search/access.h"
 #include "search/strategies/strategies.h"
 
 #define MAX_AHEAD	8	/* steps */
+#define MAX_LOOKS	16	/* steps of a turn that ends with a write: a task that only looks waits for another one */
 
 #define LOCKSTEP_PARAMS(P) \
 	P(suffix, 0, 0, 1000000000, "random walk after so many points; 0: never")
@@ -28,8 +31,9 @@
 struct lockstep {
 	struct search_env *env;
 	int64_t suffix;
-	uint64_t steps;		/* of a turn */
+	uint64_t steps;		/* of a turn; 0: it ends with a write */
 	uint64_t left;		/* of this one, behind the step that was chosen last */
+	bool wrote;		/* the step that was chosen last writes what others may see */
 	bool begun;		/* tasks take turns */
 	bool *ran;		/* by task: it has had a turn */
 	uint32_t nr_ran;
@@ -51,11 +55,25 @@ static int lockstep_begin(void *state, uint64_t iteration)
 
 	(void)iteration;
 	l->steps = rng_below(rng, 4) ? 1 : 2 + rng_below(rng, 3);
+	if (!rng_below(rng, 3))
+		l->steps = 0;
+	l->wrote = false;
 	l->begun = !rng_below(rng, 3);
 	l->left = 0;
 	if (l->nr_ran)
 		memset(l->ran, 0, l->nr_ran * sizeof(*l->ran));
 	return SEARCH_GO;
+}
+
+static bool writes(const struct zug_label *label)
+{
+	return label->object && label->flags & ZUG_L_WRITE && !access_op_local(label->op);
+}
+
+/* The last task goes on with its turn. */
+static bool goes_on(const struct lockstep *l)
+{
+	return !l->begun || (l->left && (l->steps || !l->wrote));
 }
 
 /* The next task behind the last one by number, which gets a turn. */
@@ -65,7 +83,7 @@ static uint32_t next_turn(struct lockstep *l, const struct choice *c)
 
 	i = i < c->nr ? i : 0;
 	task = choice_cand(c, i)->task;
-	l->left = l->steps - 1;
+	l->left = (l->steps ? l->steps : MAX_LOOKS) - 1;
 	if (l->begun && !l->ran[task] && !rng_below(&l->env->rng, 2))
 		l->left += rng_below(&l->env->rng, MAX_AHEAD);
 	l->ran[task] |= l->begun;
@@ -83,19 +101,22 @@ static uint64_t points_left(const struct lockstep *l)
 static int lockstep_pick(void *state, const struct choice *c)
 {
 	struct lockstep *l = state;
+	uint32_t i;
 
 	if (!ARRAY_RESERVE_ZERO(l->ran, l->nr_ran, c->point->cand[c->point->nr - 1].task + 1))
 		return -ENOMEM;
 	if (c->nr > 1 && !points_left(l))
 		return (int)rng_below(&l->env->rng, c->nr);
 	/* the first task waits, or there never was one that creates the others */
-	if (c->free) {
-		l->begun |= c->point->step || c->nr > 1;
-	} else if (!l->begun || l->left) {
-		l->left -= l->begun;
-		return (int)c->last;
+	l->begun |= c->free && (c->point->step || c->nr > 1);
+	if (!c->free && goes_on(l)) {
+		l->left -= l->begun && l->left;
+		i = c->last;
+	} else {
+		i = next_turn(l, c);
 	}
-	return (int)next_turn(l, c);
+	l->wrote = writes(&choice_cand(c, i)->label);
+	return (int)i;
 }
 
 /* It goes on to the end of its turn. */
@@ -108,7 +129,12 @@ static uint64_t lockstep_promise(const void *state, const struct search_point *p
 	(void)point;
 	(void)task;
 	*until = SEARCH_UNTIL_DONE;
-	return l->begun && l->left < most ? l->left : most;
+	if (!l->begun)
+		return most;
+	/* which step writes is known when the task stands before it */
+	if (!l->steps)
+		return 0;
+	return l->left < most ? l->left : most;
 }
 
 static void lockstep_fini(void *state)

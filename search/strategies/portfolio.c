@@ -55,7 +55,7 @@ static const struct {
 	{ "pct:depth=3", 3 },
 	{ "preemption:bound=65000", 3 },
 	{ "reversal", 6 },
-	{ "lockstep:suffix=1000", 1 },	/* far from a livelock: see lockstep.c */
+	{ "lockstep:suffix=1000", 4 },	/* far from a livelock: see lockstep.c */
 	{ "cycles", 9 },	/* when it has an aim: every other turn, or in a search in parts by weight */
 };
 

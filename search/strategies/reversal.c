@@ -491,6 +491,20 @@ static bool is_lock(unsigned int op)
 }
 
 /*
+ * What concerns the own process alone, although it could do anything as far as its label tells: it says how a signal is
+ * handled, executes a program, makes a pipe, or goes on. Shells do little else.
+ */
+static bool is_own_affair(unsigned int op)
+{
+	switch (op) {
+	case ZUG_OP_SIGACTION: case ZUG_OP_SIGPROCMASK: case ZUG_OP_EXEC: case ZUG_OP_WAITPID: case ZUG_OP_RESUME:
+	case ZUG_OP_PIPE: case ZUG_OP_SOCKET: case ZUG_OP_MMAP:
+		return true;
+	}
+	return false;
+}
+
+/*
  * Aims of what comes before step j on that object: as in reversals.c, an unlock cannot change places with the lock after it,
  * and what may wait has more than one partner.
  */
@@ -503,7 +517,8 @@ static int find_partners(struct reversal *r, uint32_t j, int o, uint32_t *work)
 		const struct step *b = &r->steps[i];
 
 		if (b->task != s->task && (b->access.write || s->access.write) &&
-		    !(is_lock(s->op) && b->access.release)) {
+		    !(is_lock(s->op) && b->access.release) &&
+		    !(s->access.object[o] == ACCESS_OPAQUE && is_own_affair(s->op) && is_own_affair(b->op))) {
 			*work += j;
 			partners++;
 			if (mark(r, i, j) && add_aim(r, j, s->access.object[o]))

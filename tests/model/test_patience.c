@@ -130,10 +130,43 @@ static void test_lockstep(void)
 	}
 }
 
+/* What SV-COMP calls "triangular": i = j + 1 and j = i + 1, ROUNDS times each, come to 2 * ROUNDS by turns only. */
+static void test_updates_by_turns(void)
+{
+	enum { ROUNDS = 5, BY = 200 };
+	struct model_step code[2][2 * ROUNDS + 3];
+	struct model m = { .name = "triangular", .nr_tasks = 2, .nr_started = 2, .code = { code[0], code[1] },
+			   .len = { 2 * ROUNDS, 2 * ROUNDS + 2 } };
+	static const char *const strategies[] = { "lockstep", "portfolio" };
+
+	for (int task = 0; task < 2; task++)
+		for (int i = 0; i < ROUNDS; i++) {
+			code[task][2 * i] = (struct model_step){ M_READ, !task, 0, 0, 0 };
+			code[task][2 * i + 1] = (struct model_step){ M_STORE, task, 0, 1, 0 };
+		}
+	/* the last store was of 2 * ROUNDS: its register is one less */
+	code[1][2 * ROUNDS] = (struct model_step){ M_JUMP_NE, 0, 0, 2 * ROUNDS - 1, 2 * ROUNDS + 2 };
+	code[1][2 * ROUNDS + 1] = (struct model_step){ M_ASSERT, 0, 0, 0, 0 };
+	for (size_t i = 0; i < sizeof(strategies) / sizeof(strategies[0]); i++) {
+		int most = 0, missed = 0;
+
+		for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+			uint64_t longest = 0;
+			int at = found(&m, strategies[i], seed, BY, &longest);
+
+			missed += !at;
+			most = at > most ? at : most;
+		}
+		tap_ok(!missed, "%s: updates that build on each other: found by execution %d, %d of %d seeds missed",
+		       strategies[i], most, missed, SEEDS);
+	}
+}
+
 int main(void)
 {
 	test_behind_yields();
 	test_longer_loops();
 	test_lockstep();
+	test_updates_by_turns();
 	return tap_done();
 }
