@@ -245,6 +245,31 @@ static void suspect_handlers(struct scan *s)
 	}
 }
 
+/*
+ * A process that is killed may be so between any two of its writes, also where it holds the lock that orders them: another
+ * one that takes the lock of the dead finds them half done. What it writes of memory that others share is a point.
+ */
+static void suspect_killed(struct scan *s)
+{
+	const struct world_task *tasks = s->session->world->tasks;
+
+	for (size_t i = 0; i < s->nr_seen; i++) {
+		const struct seen *in = &s->seen[i];
+		const struct range *range = ranges_at(s->ranges, in->range - 1);
+		struct access_place *a = in->place == NO_PLACE ? NULL : &s->places[in->place];
+
+		if (!a || a->added || a->op || !(in->how & HOW_WRITE) || !tasks[in->task].killed)
+			continue;
+		for (size_t k = 0; k < s->nr_seen && !a->added; k++)
+			a->added = tasks[s->seen[k].task].process != tasks[in->task].process &&
+				   range_overlap(ranges_at(s->ranges, s->seen[k].range - 1), range);
+		if (!a->added)
+			continue;
+		s->kills = true;
+		add_name(s, s->objects[in->range - 1], a->label_site);
+	}
+}
+
 /* False: nothing but a free() accesses the range as a whole, and that is no point. */
 static bool is_told(const struct scan *s, uint32_t range)
 {
@@ -353,6 +378,7 @@ static void conclude(struct scan *s)
 	for (uint32_t r = 0; r < s->nr_raced; r++)
 		suspect(s, &s->raced[r]);
 	suspect_handlers(s);
+	suspect_killed(s);
 	add_of_script(s);
 	conclude_ranges(s);
 	s->nr_raced = 0;
@@ -491,7 +517,7 @@ static int next_mode(struct scan *s, char *err, size_t errlen)
 /* Now and then an execution of a search that samples looks: for this one its points are planted. */
 static int look_late(struct scan *s, char *err, size_t errlen)
 {
-	uint32_t every = s->nr_looked < s->nr ? EVERY_NEW : EVERY;
+	uint32_t every = s->nr_looked < s->nr ? EVERY_NEW : s->brief ? EVERY_BRIEF : EVERY;
 
 	if (s->mode != DONE || ++s->since < every || (s->round >= s->last_round && !scan_turn_to_shared(s)))
 		return 0;
@@ -818,8 +844,9 @@ static void note(void *state, struct campaign_notes *n)
 		tell_unknown(s, to);
 	if (s->nr_names) {
 		fprintf(to,
-			"added points where no synchronisation was seen between accesses%s: ",
-			s->handlers ? ", or a signal handler accesses data" : "");
+			"added points where no synchronisation was seen between accesses%s%s: ",
+			s->handlers ? ", or a signal handler accesses data" : "",
+			s->kills ? ", or a process is killed that writes shared data" : "");
 		for (uint32_t i = 0; i < s->nr_names; i++)
 			fprintf(to, "%s%s", i ? ", " : "", s->names[i]);
 		if (s->nr_unnamed)

@@ -22,6 +22,7 @@
  */
 #define EVERY 16
 #define EVERY_NEW 4
+#define EVERY_BRIEF 6	/* instead of EVERY, where an execution is so short that a look costs little more */
 /* Suspected pairs that are tried, one in an execution. */
 #define PAIRS 16
 /* Names that are told. */
@@ -82,6 +83,7 @@ struct scan {
 	uint32_t nr_batches, round, rounds, last_round;
 	uint32_t span;		/* batches that are looked at, where the search does not sample */
 	uint32_t stops;		/* of a look in a search that samples, about */
+	bool brief;		/* an execution has few steps, and that search */
 	uint32_t nr_looked;	/* places that were looked at */
 	uint32_t since;		/* executions since the last look */
 	bool late;		/* this execution looks, in the search */
@@ -110,6 +112,7 @@ struct scan {
 	uint32_t nr_names, nr_unnamed;
 	uint64_t steps;
 	bool handlers;		/* some names are of what signal handlers access */
+	bool kills;		/* and some of what processes write that are killed */
 	bool unknown;		/* of some accesses it is unknown whether they are atomic */
 	bool no_memory;
 	char **data;		/* for replays: the points */

@@ -281,6 +281,7 @@ static void plan_sampled(struct scan *s)
 	const struct session_figures *f = &s->session->figures;
 	uint64_t steps = f->steps / (f->executions ? f->executions : 1);
 
+	s->brief = steps < SHORT;
 	s->stops = within(steps / 8, steps < SHORT ? SHORT - steps : 0, STOPS);
 	s->nr_batches = s->nr * UNKNOWN / s->stops + 1;
 	s->rounds = s->nr ? within(s->nr_batches, LOOKS, FIRST_LOOKS) : 0;

@@ -65,6 +65,7 @@ struct world_task {
 	enum task_state_kind state;
 	struct zug_label label;		/* pending when parked; what it blocked in otherwise */
 	bool in_handler;		/* of a signal, at a label with accesses */
+	bool killed;			/* dead: a signal ended its process, and no fault of its own, wherever it was */
 	uint32_t nr_values;		/* of an operation CHOICE: the number to choose from */
 	uint32_t nr_accesses;		/* to data, of an operation on data, an atomic one or one that synchronises */
 	struct world_access access[WORLD_ACCESSES];

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include "kernel/syscalls.h"
 #include "kworld/kworld_internal.h"
@@ -496,6 +497,9 @@ static bool on_exit(struct kworld *k, struct arrival *a)
 
 	a->ev.kind = WORLD_EXIT;
 	a->t->state = TASK_DEAD;
+	/* what is left when the test is over ends by zug's own signal */
+	a->t->killed = !a->e.ip && WIFSIGNALED(a->e.arg[0]) && WTERMSIG(a->e.arg[0]) != SIGABRT &&
+		       k->w.tasks[k->run.root].state != TASK_DEAD;
 	if (a->e.flags & ZUG_EF_LEASED)
 		kworld_lease_point(k, a->t, &a->e, &a->ev);
 	kworld_unhold(k, a->n);
