@@ -169,6 +169,8 @@ __noinline int plan_step(__u32 slot, int self)
 			lease_note(l, ZUG_WHY_RACES);
 		return next;
 	}
+	if (plan->kind == ZUG_PLAN_TURNS)
+		return turned(plan);
 	if (plan->nr_on == 1)
 		return next_on(plan, 0);
 	return plan->kind == ZUG_PLAN_RANKS ? ranked(plan) : chosen(plan);
@@ -296,6 +298,9 @@ static __always_inline void plan_counts(struct zug_lease *l, __u32 steps)
 	else if (plan_needs_access(&l->plan))
 		/* what its operations are is not known here */
 		lease_counted(l);
+	else if (l->plan.kind == ZUG_PLAN_TURNS)
+		for (__u32 i = 0; i < 2 && i < steps; i++)
+			steps_alone(&l->plan);
 	else if (l->plan.kind == ZUG_PLAN_PENDING)
 		l->plan.peers[l->plan.holder & (ZUG_PLAN_PEERS - 1)].weight = 0;
 	else if (l->plan.kind == ZUG_PLAN_STEPS && (steps != 1 || plan_known(&l->plan) != (int)l->plan.holder))

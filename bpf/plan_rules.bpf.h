@@ -522,6 +522,57 @@ static __always_inline int chosen(struct zug_plan *plan)
 	return next < 0 ? next_on(plan, 0) : next;
 }
 
+/* That peer begins a turn: next_turn() of search/strategies/lockstep.c. */
+static __always_inline void take_turn(struct zug_plan *plan, __u32 i)
+{
+	struct zug_peer *q = &plan->peers[i & (ZUG_PLAN_PEERS - 1)];
+
+	plan->owed = plan->turn - 1;
+	if (!plan->begun)
+		return;
+	if (!q->weight && !below(next_draw(plan), 2))
+		plan->owed += below(next_draw(plan), plan->ahead);
+	q->weight = 1;
+}
+
+/* The holder makes a step of its turn. false: it is over. */
+static __always_inline bool owes_step(struct zug_plan *plan)
+{
+	if (!plan->begun)
+		return true;
+	if (!plan->owed)
+		return false;
+	plan->owed--;
+	return true;
+}
+
+/* The holder makes a step because it is alone. */
+static __always_inline void steps_alone(struct zug_plan *plan)
+{
+	if (!owes_step(plan))
+		take_turn(plan, plan->holder);
+}
+
+/* The next one in turn of the tasks that are on. */
+static __noinline int turned(struct zug_plan *plan)
+{
+	__u32 holder = plan->holder & (ZUG_PLAN_PEERS - 1);
+	int next;
+
+	if (plan->nr_on > 1 && plan->choices++ == plan->choices_end)
+		return -1;
+	if (!plan->peers[holder].on)
+		plan->begun = 1;
+	else if (owes_step(plan))
+		return holder;
+	next = next_on(plan, holder + 1);
+	if (next < 0)
+		next = next_on(plan, 0);
+	if (next >= 0)
+		take_turn(plan, next);
+	return next;
+}
+
 /* The operation of that peer is, or may be, that step of the order: 1, 0; -1: that is not clear. */
 static __always_inline int is_ordered(const struct zug_plan *plan, __u32 i, const struct zug_ordered *o)
 {

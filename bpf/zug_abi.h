@@ -242,6 +242,7 @@ enum zug_plan_kind {
 	ZUG_PLAN_PENDING,
 	ZUG_PLAN_SELECTION,
 	ZUG_PLAN_ORDER,
+	ZUG_PLAN_TURNS,
 };
 
 /*
@@ -349,7 +350,7 @@ struct zug_plan {
 	__u32 weight_step;	/* what a task's weight loses with a step */
 	__u32 weight_least;	/* the weight of one that has none. (The sum of all weights is below 2^32.) */
 	__u64 lowest;		/* RANKS */
-	__u32 choices;		/* RANKS: made so far, */
+	__u32 choices;		/* RANKS, TURNS: made so far, */
 	__u32 choices_end;	/* and as many as it holds for */
 	struct {
 		__u32 at, rank;
@@ -363,11 +364,11 @@ struct zug_plan {
 	__u32 intended;		/* SELECTION: 1 + the peer; 0: none */
 	__u16 born_of, born_at;	/* the kernel side's own: 1 + the peer whose child came last, and the peer behind that one */
 	__u64 sp;		/* of the holder, while it stops at a system call */
-	__u32 nr_order, owed;	/* ORDER: as enum search_rule.by says it; at: the first step that is open */
+	__u32 nr_order, owed;	/* ORDER, TURNS: as enum search_rule.by says it; at: the first step that is open */
 	__u32 begins;		/* ORDER: the number of the operation BEGIN */
 	__u32 unsure;		/* the kernel side's own: which steps are done is not clear, but so many are still owed */
 	__u32 shares;		/* DRAWS, SELECTION: search_rule.shares */
-	__u32 pad;
+	__u32 turn, ahead, begun;	/* TURNS: as struct search_rule has them */
 	struct zug_ordered order[ZUG_PLAN_ORDERED];
 	__u16 first[ZUG_LEASE_LOCKS];	/* the kernel side's own, while counted: 1 + a peer that stands before that lock; 0: none does */
 	struct zug_peer peers[ZUG_PLAN_PEERS];
@@ -938,8 +939,8 @@ _Static_assert(sizeof(struct zug_sandbox) == 416, "zug_sandbox");
 _Static_assert(sizeof(struct zug_call) == 88 + 2 * ZUG_CALL_PATH + ZUG_CALL_STACK, "zug_call");
 _Static_assert(sizeof(struct zug_path) == sizeof(struct zug_event), "zug_path");
 _Static_assert(sizeof(struct zug_peer) == 96, "zug_peer");
-_Static_assert(sizeof(struct zug_plan) == 26528, "zug_plan");
-_Static_assert(sizeof(struct zug_lease) == 30952, "zug_lease");
+_Static_assert(sizeof(struct zug_plan) == 26536, "zug_plan");
+_Static_assert(sizeof(struct zug_lease) == 30960, "zug_lease");
 _Static_assert(sizeof(struct zug_known_file) == 24, "zug_known_file");
 _Static_assert(sizeof(struct zug_installed) == 80, "zug_installed");
 _Static_assert(sizeof(struct zug_step_key) == 16, "zug_step_key");

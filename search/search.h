@@ -199,6 +199,13 @@ struct search_rule {
 		 * all are done.
 		 */
 		SEARCH_BY_ORDER,
+		/*
+		 * In turns: while they have not begun the last task goes on; they begin where it cannot. From then on it goes on for as
+		 * many steps as are owed, while it can; behind them the next one by number, round robin, makes a turn's steps. One
+		 * that has no weight has some then, and makes rng_below() ahead steps more if rng_below() 2 is 0. Steps where one
+		 * task alone is enabled count.
+		 */
+		SEARCH_BY_TURNS,
 	} by;
 	uint64_t state;		/* but by steps and choices: of the generator */
 	uint32_t step;		/* DRAWS: what a task's weight loses with each step of its, drawn or not; SELECTION: on the object */
@@ -209,7 +216,7 @@ struct search_rule {
 	 * the new one is instead where rng_below() that weight is below its own.
 	 */
 	bool shares;
-	uint32_t choices;	/* RANKS: for so many points with several enabled tasks */
+	uint32_t choices;	/* RANKS, TURNS: for so many points with several enabled tasks */
 	uint32_t nr_changes;	/* RANKS: */
 	struct {
 		uint32_t at;	/* 1: the next of these points. Who is chosen there has another weight behind it, */
@@ -218,7 +225,9 @@ struct search_rule {
 	uint64_t lowest;
 	uint32_t nr_constraints;	/* PENDING */
 	struct search_constraint constraints[SEARCH_CONSTRAINTS];
-	uint64_t owed;		/* ORDER */
+	uint64_t owed;		/* ORDER, TURNS */
+	uint32_t turn, ahead;	/* TURNS */
+	bool begun;		/* TURNS: they have */
 	uint32_t nr_order;
 	struct search_ordered {
 		uint32_t task, op;

@@ -137,6 +137,30 @@ static uint64_t lockstep_promise(const void *state, const struct search_point *p
 	return l->left < most ? l->left : most;
 }
 
+static void lockstep_rule(const void *state, struct search_rule *r)
+{
+	const struct lockstep *l = state;
+	uint64_t points = points_left(l);
+
+	/* which step writes is known when the task stands before it */
+	if (!l->steps)
+		return;
+	r->by = SEARCH_BY_TURNS;
+	r->owed = l->left;
+	r->turn = (uint32_t)l->steps;
+	r->ahead = MAX_AHEAD;
+	r->begun = l->begun;
+	r->choices = points < UINT32_MAX ? (uint32_t)points : UINT32_MAX;
+}
+
+/* It has had a turn. */
+static uint64_t lockstep_weight(const void *state, uint32_t task)
+{
+	const struct lockstep *l = state;
+
+	return task < l->nr_ran && l->ran[task];
+}
+
 static void lockstep_fini(void *state)
 {
 	struct lockstep *l = state;
@@ -160,5 +184,7 @@ const struct strategy_type strategy_lockstep = {
 	.begin = lockstep_begin,
 	.pick = lockstep_pick,
 	.promise = lockstep_promise,
+	.rule = lockstep_rule,
+	.weight = lockstep_weight,
 	.fini = lockstep_fini,
 };

@@ -120,9 +120,29 @@ bool mw_plan_looks(const struct mw_state *s)
 	return r->by == SEARCH_BY_STEPS || r->by == SEARCH_BY_ORDER || r->by == SEARCH_BY_SELECTION || r->nr_constraints;
 }
 
+/* That task makes a step of its turn, or begins another one; its rank says that it has had one. */
+static void turn_step(struct mw_state *s, uint32_t task, bool same)
+{
+	struct search_rule *r = &s->plan.rule;
+	struct rng rng = { .state = r->state };
+
+	if (same && (!r->begun || r->owed)) {
+		r->owed -= r->begun;
+		return;
+	}
+	r->owed = r->turn - 1;
+	if (r->begun && !s->ranks[task] && !rng_below(&rng, 2))
+		r->owed += rng_below(&rng, r->ahead);
+	s->ranks[task] |= r->begun;
+	r->state = rng.state;
+}
+
 void mw_plan_counts(struct mw_state *s, uint32_t task)
 {
 	struct world_plan *plan = &s->plan;
+
+	if (plan->rule.by == SEARCH_BY_TURNS)
+		turn_step(s, task, true);
 
 	if (plan->rule.by == SEARCH_BY_PENDING)
 		s->ranks[task] = 0;
@@ -316,6 +336,23 @@ static uint32_t chosen_step(struct model_world *m, uint32_t t, const bool *on)
 	return t;
 }
 
+/* Which of them has the turn behind task t. */
+static uint32_t turned_step(struct mw_state *s, uint32_t t, const bool *on, uint32_t nr)
+{
+	struct search_rule *r = &s->plan.rule;
+	uint32_t next = t;
+
+	if (nr > 1 && s->choices++ == r->choices)
+		return WORLD_NO_TASK;
+	r->begun |= !on[t];
+	if (!on[t] || (r->begun && !r->owed))
+		do
+			next = (next + 1) % MW_TASKS;
+		while (!on[next]);
+	turn_step(s, next, on[t] && (!r->begun || r->owed));
+	return next;
+}
+
 /* Which of them is drawn by their weights. */
 static uint32_t drawn_step(struct mw_state *s, const bool *on)
 {
@@ -488,6 +525,8 @@ uint32_t mw_planned_step(struct model_world *m, uint32_t t)
 		return pending_step(m, t, on, nr);
 	if (s->plan.rule.by == SEARCH_BY_SELECTION)
 		return selected_step(m, t, on, nr);
+	if (s->plan.rule.by == SEARCH_BY_TURNS)
+		return nr ? turned_step(s, t, on, nr) : WORLD_NO_TASK;
 	if (nr < 2)
 		return only;
 	return s->plan.rule.by == SEARCH_BY_RANKS ? ranked_step(m, on) : chosen_step(m, t, on);

@@ -380,7 +380,6 @@ static bool tell_order(struct kworld *k, uint32_t task, const uint32_t *peer, st
 	const struct search_rule *rule = &k->run.lease.plan.rule;
 	uint32_t process = k->w.tasks[task].process;
 
-	p->owed = rule->owed < UINT32_MAX ? rule->owed : UINT32_MAX;
 	p->begins = ZUG_OP_BEGIN;
 	for (; p->nr_order < rule->nr_order; p->nr_order++) {
 		const struct search_ordered *o = &rule->order[p->nr_order];
@@ -482,7 +481,7 @@ static bool give_plan(struct kworld *k, uint32_t task, struct zug_plan *p)
 	static const enum zug_plan_kind kinds[] = {
 		[SEARCH_BY_STEPS] = ZUG_PLAN_STEPS, [SEARCH_BY_DRAWS] = ZUG_PLAN_DRAWS, [SEARCH_BY_RANKS] = ZUG_PLAN_RANKS,
 		[SEARCH_BY_CHOICES] = ZUG_PLAN_CHOICES, [SEARCH_BY_PENDING] = ZUG_PLAN_PENDING,
-		[SEARCH_BY_SELECTION] = ZUG_PLAN_SELECTION, [SEARCH_BY_ORDER] = ZUG_PLAN_ORDER,
+		[SEARCH_BY_SELECTION] = ZUG_PLAN_SELECTION, [SEARCH_BY_ORDER] = ZUG_PLAN_ORDER, [SEARCH_BY_TURNS] = ZUG_PLAN_TURNS,
 	};
 	const struct world_plan *plan = &k->run.lease.plan;
 	const struct search_rule *rule = &plan->rule;
@@ -499,6 +498,10 @@ static bool give_plan(struct kworld *k, uint32_t task, struct zug_plan *p)
 	p->choices_end = rule->choices;
 	p->base = rule->base;
 	p->shares = rule->shares;
+	p->owed = rule->owed < UINT32_MAX ? rule->owed : UINT32_MAX;
+	p->turn = rule->turn;
+	p->ahead = rule->ahead;
+	p->begun = rule->begun;
 	for (uint32_t i = 0; i < rule->nr_changes; i++) {
 		p->changes[i].at = rule->changes[i].at;
 		p->changes[i].rank = rule->changes[i].rank;
