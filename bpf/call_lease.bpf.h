@@ -7,6 +7,7 @@
  *
  *  - what has called it: the way up the stack is known for each place in code (struct zug_step_key), as user space has gone it before;
  *  - the file behind a descriptor: user space has a name for it already (known_files). Other objects are told by numbers;
+ *  - the address that connect() and bind() name: it goes ahead of the event, too;
  *  - a path from the root, or from the current folder, if user space knows that one: the text goes ahead of the event, and user
  *    space looks at the file when it comes to the event. What changes where paths lead stops, so the file is still the same then.
  */
@@ -149,6 +150,52 @@ static __noinline bool tell_path(struct task_struct *p, struct task_state *t, __
 	return !begins_with_text(path->text, "/dev/p", 6) && !begins_with_text(path->text, "/sys/", 5);
 }
 
+#define AF_UNIX_LEN_		110	/* struct sockaddr_un, the longest one that labels know */
+#define AF_INET_		2
+#define AF_INET6_		10
+
+/*
+ * The address of connect() or bind(), which goes ahead of the event as labels know it (address_object() of user space). *number
+ * is what that is known by, 0: it names nothing that other tasks could. false: it cannot be read.
+ */
+static __noinline bool tell_address(const struct call_args *args, struct zug_path *path, __u64 *number)
+{
+	__u64 len = args->a[2], from = args->a[1];
+	__u16 *family = (__u16 *)path->text, *port = family + 1;
+	long n;
+
+	if (len < sizeof(*family))
+		return false;
+	if (len > AF_UNIX_LEN_)
+		len = AF_UNIX_LEN_;
+	__builtin_memset(path->text, 0, ZUG_ADDRESS);
+	if (bpf_probe_read_user(path->text, len, (void *)from))
+		return false;
+	*number = 0;
+	if (*family == AF_INET_ || *family == AF_INET6_) {
+		*family = AF_INET_;
+		len = sizeof(*family) + sizeof(*port);
+		__builtin_memset(path->text + 4, 0, ZUG_ADDRESS - 4);
+	} else if (*family == AF_UNIX_ && path->text[2]) {
+		/* what comes behind the end of a path is chance */
+		__builtin_memset(path->text + 2, 0, ZUG_ADDRESS - 2);
+		n = bpf_probe_read_user_str(path->text + 2, len - 1, (void *)(from + 2));
+		if (n <= 0 || n > AF_UNIX_LEN_)
+			return false;
+		len = sizeof(*family) + n - 1;
+	}
+	path->len = len;
+	if (*family == AF_UNIX_ || (*family == AF_INET_ && *port))
+		*number = zug_address_number(path->text, len);
+	return true;
+}
+
+/* bind() makes a file of that name. */
+static __always_inline bool makes_socket(const struct zug_path *path)
+{
+	return *(const __u16 *)path->text == AF_UNIX_ && path->text[2];
+}
+
 /* The only signal of rt_sigprocmask()'s new ones, as t->ev tells them, or the one that rt_sigaction() sets; 0: there is none. */
 static __always_inline __u32 signal_of_call(const struct task_state *t, const struct call_args *args)
 {
@@ -170,12 +217,50 @@ static __always_inline bool has_path(struct task_struct *p, const struct zug_whe
 	return !f || BPF_CORE_READ(f, f_inode, i_sb, s_magic) != PIPEFS_MAGIC_;
 }
 
+/* The same of the end of a process, of which tell_end() has told: label_end() of user space. */
+static __noinline int end_access(struct zug_access *a, __u32 slot)
+{
+	struct task_struct *p = bpf_get_current_task_btf(), *parent = BPF_CORE_READ(p, real_parent);
+	struct zug_plan *plan = &leases[slot & (ZUG_MAX_SANDBOXES - 1)].plan;
+	struct task_state *t = state_of(p), *x;
+	__u32 i;
+
+	if (!a || !t || !t->ev.word[0]) {
+		if (a)
+			a->how = 0;
+		return 0;
+	}
+	parent = bpf_task_from_pid(BPF_CORE_READ(parent, pid));
+	if (!parent) {
+		a->how = 0;
+		return 0;
+	}
+	x = state_of(parent);
+	/* it is none of the test's, or has ended */
+	if (!x || x->slot != slot || x->run != t->run) {
+		bpf_task_release(parent);
+		return 0;
+	}
+	i = find_peer(plan, x->id, x->peer);
+	bpf_task_release(parent);
+	if (i >= plan->nr_peers) {
+		a->how = 0;
+		return 0;
+	}
+	a->object[0] = t->ev.word[1] ? zug_signal_object(plan->peers[i & (ZUG_PLAN_PEERS - 1)].process, SIGCHLD_) :
+				       zug_children_object(plan->peers[i & (ZUG_PLAN_PEERS - 1)].process);
+	if (t->ev.word[1] || LOOSE(p)->signal->live.counter > 1)
+		a->object[1] = ZUG_OBJECT_ANY;
+	return 0;
+}
+
 /*
  * What a system call accesses, of which t->ev tells, as access_of() of search/access.h says it of the label. by_text: it has a
- * path that is not empty; which file that leads to is not known here.
+ * path that is not empty; which file that leads to is not known here. address: as tell_address() says it.
  */
-static __noinline int call_access(struct zug_access *a, __u32 process, int by_text, const struct call_args *args)
+static __noinline int call_access(struct zug_access *a, __u32 process, int by_text, const struct call_args *args, __u64 address)
 {
+	struct zug_where named = { .ino = address, .dev = ZUG_DEV_ADDRESS };
 	struct task_struct *p = bpf_get_current_task_btf();
 	const volatile struct zug_syscall *d;
 	struct task_state *t = state_of(p);
@@ -205,12 +290,15 @@ static __noinline int call_access(struct zug_access *a, __u32 process, int by_te
 	case ZUG_CALL_FD:
 	case ZUG_CALL_POLLED:
 		a->object[0] = t->ev.flags & ZUG_EF_OBJECT ? known_object(s, t, &t->ev.obj) : ZUG_OBJECT_ANY;
-		a->object[1] = t->ev.flags & ZUG_EF_OBJECT2 ? known_object(s, t, &t->ev.obj2) : 0;
+		if (address)
+			a->object[1] = known_object(s, t, &named);
+		else
+			a->object[1] = t->ev.flags & ZUG_EF_OBJECT2 ? known_object(s, t, &t->ev.obj2) : 0;
 		if ((t->ev.flags & ZUG_EF_OBJECT && has_path(p, &t->ev.obj, d->fd_arg ? args->a[(d->fd_arg - 1) & 7] : -1ull)) ||
 		    (t->ev.flags & ZUG_EF_OBJECT2 && has_path(p, &t->ev.obj2, -1ull)))
 			a->how |= ZUG_ACCESS_FILE;
 		/* label_buffer() of user space */
-		if (!a->object[0] || (t->ev.flags & ZUG_EF_OBJECT2 && !a->object[1]) || t->gives_buffers)
+		if (!a->object[0] || ((address || t->ev.flags & ZUG_EF_OBJECT2) && !a->object[1]) || t->gives_buffers)
 			a->how = 0;
 		if (a->object[0] == a->object[1])
 			a->object[1] = 0;
@@ -228,6 +316,9 @@ static __noinline int call_access(struct zug_access *a, __u32 process, int by_te
 			a->object[1] = ZUG_OBJECT_ANY;
 		}
 		break;
+	case ZUG_CALL_PARENT:
+		end_access(a, t->slot);
+		return 0;
 	default:
 		a->how = 0;
 	}
@@ -269,6 +360,8 @@ static __always_inline bool call_passes(struct task_struct *p, const struct task
 
 	switch (d->lease) {
 	case ZUG_CALL_PASSES:
+	case ZUG_CALL_CONNECTS:
+	case ZUG_CALL_BINDS:
 		return true;
 	case ZUG_CALL_MASKS:
 		/* it may let one be handled */
@@ -292,7 +385,9 @@ static __noinline int call_leased(struct zug_sandbox *s, struct task_struct *p, 
 {
 	const volatile struct zug_syscall *d = syscall_of(t->nr);
 	struct zug_event *e = &t->ev;
+	bool named = d->lease == ZUG_CALL_CONNECTS || d->lease == ZUG_CALL_BINDS;
 	struct zug_path *path;
+	__u64 address = 0;
 	__u32 slot = t->slot;
 	struct stand at = { .pass.kind = ZUG_PASS_ALWAYS };
 	struct zug_lease *l;
@@ -311,7 +406,9 @@ static __noinline int call_leased(struct zug_sandbox *s, struct task_struct *p, 
 		return PLAN_STOPS;
 	}
 	if (!(l->flags & ZUG_LEASE_CALLS) || !call_passes(p, t, l, args) ||
-	    (d->lease == ZUG_CALL_ENDS && ends_child(p, t, l) && !tell_end(p, e))) {
+	    (d->lease == ZUG_CALL_ENDS && ends_child(p, t, l) && !tell_end(p, e)) ||
+	    (named && !tell_address(args, path, &address)) ||
+	    (d->lease == ZUG_CALL_BINDS && paths_ahead[slot] && makes_socket(path))) {
 		lease_note(l, ZUG_WHY_CALL);
 		return PLAN_STOPS;
 	}
@@ -326,7 +423,7 @@ static __noinline int call_leased(struct zug_sandbox *s, struct task_struct *p, 
 	if ((t->nr == NR_exit && LOOSE(p)->signal->live.counter > 1) || (t->nr == NR_exit_group && p->tgid == l->root))
 		at.access.how = ZUG_ACCESS_KNOWN;
 	else if (l->plan.kind == ZUG_PLAN_PENDING || l->plan.kind == ZUG_PLAN_SELECTION)
-		call_access(&at.access, l->plan.peers[l->plan.holder & (ZUG_PLAN_PEERS - 1)].process, !!path->len, args);
+		call_access(&at.access, l->plan.peers[l->plan.holder & (ZUG_PLAN_PEERS - 1)].process, !!path->len, args, address);
 	/* whether it is one of those that the search has in view has to be known */
 	if (at.access.how & ZUG_ACCESS_FILE && !at.access.object[0] &&
 	    (l->plan.kind == ZUG_PLAN_SELECTION || l->plan.nr_constraints)) {
@@ -334,7 +431,7 @@ static __noinline int call_leased(struct zug_sandbox *s, struct task_struct *p, 
 		return PLAN_STOPS;
 	}
 	/* kworld_caller() */
-	if (l->plan.kind == ZUG_PLAN_ORDER && d->op) {
+	if ((l->plan.kind == ZUG_PLAN_ORDER || l->plan.nr_constraints) && d->op) {
 		at.op = d->op;
 		at.place = caller ? caller : e->ip - 2;
 	}
@@ -348,7 +445,7 @@ static __noinline int call_leased(struct zug_sandbox *s, struct task_struct *p, 
 		path->flags = ZUG_EF_LEASED;
 		path->sandbox = slot;
 		path->task = t->id;
-		paths_ahead[slot] = 1;
+		paths_ahead[slot] |= !named;
 		event_send(s, (struct zug_event *)path);
 	}
 	/* it is no earlier call's, should user space be asked all the same */
@@ -363,7 +460,8 @@ static __always_inline void sync_paths(struct task_struct *p, struct task_state 
 {
 	__u32 slot = t->slot;
 
-	if (slot >= ZUG_MAX_SANDBOXES || !paths_ahead[slot] || syscall_of(t->nr)->lease != ZUG_CALL_MOVES)
+	if (slot >= ZUG_MAX_SANDBOXES || !paths_ahead[slot] ||
+	    (syscall_of(t->nr)->lease != ZUG_CALL_MOVES && syscall_of(t->nr)->lease != ZUG_CALL_BINDS))
 		return;
 	event_init(&t->ev, ZUG_EV_SYNC, p, t);
 	t->flags |= TF_STOP;

@@ -171,6 +171,8 @@ __noinline int plan_step(__u32 slot, int self)
 	}
 	if (plan->kind == ZUG_PLAN_TURNS)
 		return turned(plan);
+	if (plan->kind == ZUG_PLAN_DIFFERENCES)
+		return differing(plan);
 	if (plan->nr_on == 1)
 		return next_on(plan, 0);
 	return plan->kind == ZUG_PLAN_RANKS ? ranked(plan) : chosen(plan);
@@ -298,6 +300,8 @@ static __always_inline void plan_counts(struct zug_lease *l, __u32 steps)
 	else if (plan_needs_access(&l->plan))
 		/* what its operations are is not known here */
 		lease_counted(l);
+	else if (l->plan.kind == ZUG_PLAN_DIFFERENCES)
+		l->plan.peers[l->plan.holder & (ZUG_PLAN_PEERS - 1)].weight += steps;
 	else if (l->plan.kind == ZUG_PLAN_TURNS)
 		for (__u32 i = 0; i < 2 && i < steps; i++)
 			steps_alone(&l->plan);
@@ -544,6 +548,8 @@ static __always_inline void sleeps_with(struct zug_access *a, const struct task_
 		a->how &= ~ZUG_ACCESS_WRITES;
 		return;
 	}
+	if (t->ev.kind == ZUG_EV_EXIT)
+		return;
 	/* behind another one it keeps the object of that, if the wait was one that is a point itself */
 	a->how = a->object[0] || a->how & ZUG_ACCESS_FILE ? 0 : ZUG_ACCESS_KNOWN | ZUG_ACCESS_WRITES;
 	a->object[0] = ZUG_OBJECT_ANY;
@@ -568,9 +574,9 @@ __noinline int plan_leaves(__u32 slot)
 		lease_note(l, ZUG_WHY_LOCK);
 		return 0;
 	}
-	/* the constraints are about what tasks stand before: one that is dead stands before nothing any more */
+	/* what follows is about what tasks stand before: one that is dead stands before nothing any more */
 	if (t->ev.kind == ZUG_EV_EXIT)
-		from->access.marks = 0;
+		from->access = (struct zug_access){ .how = ZUG_ACCESS_KNOWN };
 	next = plan_step(slot, 0);
 	if (next < 0 || next >= ZUG_PLAN_PEERS || next == (int)plan->holder) {
 		lease_note(l, ZUG_WHY_PLAN);

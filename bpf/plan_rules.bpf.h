@@ -506,20 +506,58 @@ static __noinline int picked(struct zug_plan *plan)
 	return (*next - 1) & (ZUG_PLAN_PEERS - 1);
 }
 
+/* Of the tasks that are on the next one by number behind the holder, round robin. */
+static __always_inline int behind_holder(const struct zug_plan *plan)
+{
+	int next = next_on(plan, (plan->holder & (ZUG_PLAN_PEERS - 1)) + 1);
+
+	return next < 0 ? next_on(plan, 0) : next;
+}
+
+/* Of the tasks that are on the base scheduler's. */
+static __noinline int based(struct zug_plan *plan)
+{
+	__u32 holder = plan->holder & (ZUG_PLAN_PEERS - 1);
+
+	return plan->peers[holder].on ? (int)holder : behind_holder(plan);
+}
+
 /* Of the tasks that are on, which are several, the one that was chosen in advance, or the base scheduler's. */
 static __always_inline int chosen(struct zug_plan *plan)
 {
-	__u32 holder = plan->holder & (ZUG_PLAN_PEERS - 1);
 	int next = plan_run(plan);
 
 	if (next >= 0)
 		return plan->peers[next & (ZUG_PLAN_PEERS - 1)].on ? next : -1;
-	if (!plan->base)
-		return -1;
-	if (plan->peers[holder].on)
-		return holder;
-	next = next_on(plan, holder + 1);
-	return next < 0 ? next_on(plan, 0) : next;
+	return plan->base ? based(plan) : -1;
+}
+
+/* Of the tasks that are on the one that a difference says, or the base scheduler's: schedule_follow() of search/schedule.c. */
+static __noinline int differing(struct zug_plan *plan)
+{
+	__u32 holder = plan->holder & (ZUG_PLAN_PEERS - 1), i;
+	/* in memory, for the verifier would follow each of its values around the loop */
+	volatile int *next = (volatile int *)&plan->chosen;
+
+	*next = -1;
+	bpf_for(i, 0, ZUG_PLAN_ORDERED) {
+		const struct zug_difference *d = &plan->differences[i & (ZUG_PLAN_ORDERED - 1)];
+
+		if (i >= plan->nr_order)
+			break;
+		if (d->peer != holder || d->nth != plan->peers[holder].weight)
+			continue;
+		if (d->next >= ZUG_PLAN_PEERS)
+			return -1;
+		if (!plan->peers[d->next & (ZUG_PLAN_PEERS - 1)].on)
+			continue;
+		*next = d->next;
+		break;
+	}
+	if (*next < 0)
+		*next = based(plan);
+	plan->peers[*next & (ZUG_PLAN_PEERS - 1)].weight++;
+	return *next;
 }
 
 /* That peer begins a turn: next_turn() of search/strategies/lockstep.c. */
@@ -565,9 +603,7 @@ static __noinline int turned(struct zug_plan *plan)
 		plan->begun = 1;
 	else if (owes_step(plan))
 		return holder;
-	next = next_on(plan, holder + 1);
-	if (next < 0)
-		next = next_on(plan, 0);
+	next = behind_holder(plan);
 	if (next >= 0)
 		take_turn(plan, next);
 	return next;

@@ -28,6 +28,7 @@
 #define ZUG_MAX_WATCHES		4	/* debug registers of x86-64 */
 #define ZUG_NR_SYSCALLS		512	/* a power of two */
 #define ZUG_NO_SITE		0xffffffffu
+#define ZUG_DEV_ADDRESS		0xfffffffeu	/* zug_known_file.dev of an address of sockets, whose number is zug_address_number() */
 #define ZUG_DEV_SYSV		0xffffffffu	/* zug_where.dev of a System V IPC object: ino is its id + 1, offset zug_syscall.sysv */
 
 /* A task is known by the number its sandbox gave it: 1, 2, 3... in order of creation; 0 is no task. */
@@ -145,7 +146,7 @@ struct zug_event {
 	};
 };
 
-/* ZUG_EV_PATH. As long as an event. */
+/* ZUG_EV_PATH: a path, or an address of sockets. As long as an event. */
 #define ZUG_PATH_TEXT	168
 struct zug_path {
 	__u32 kind;
@@ -243,6 +244,7 @@ enum zug_plan_kind {
 	ZUG_PLAN_SELECTION,
 	ZUG_PLAN_ORDER,
 	ZUG_PLAN_TURNS,
+	ZUG_PLAN_DIFFERENCES,
 };
 
 /*
@@ -331,6 +333,12 @@ struct zug_ordered {
 	__u32 op;
 	__u32 peer;
 };
+/* DIFFERENCES: where the holder, that peer, has made so many steps, the next one goes on. next: not below ZUG_PLAN_PEERS: unknown. */
+struct zug_difference {
+	__u64 nth;
+	__u32 peer;
+	__u32 next;
+};
 struct zug_plan {
 	__u32 kind;		/* enum zug_plan_kind */
 	__u32 nr_peers;		/* in the order of the search. But with STEPS: all tasks that there are */
@@ -364,12 +372,16 @@ struct zug_plan {
 	__u32 intended;		/* SELECTION: 1 + the peer; 0: none */
 	__u16 born_of, born_at;	/* the kernel side's own: 1 + the peer whose child came last, and the peer behind that one */
 	__u64 sp;		/* of the holder, while it stops at a system call */
-	__u32 nr_order, owed;	/* ORDER, TURNS: as enum search_rule.by says it; at: the first step that is open */
+	__u32 nr_order;		/* ORDER, DIFFERENCES */
+	__u32 owed;		/* ORDER, TURNS: as enum search_rule.by says it; at: the first step that is open */
 	__u32 begins;		/* ORDER: the number of the operation BEGIN */
 	__u32 unsure;		/* the kernel side's own: which steps are done is not clear, but so many are still owed */
 	__u32 shares;		/* DRAWS, SELECTION: search_rule.shares */
 	__u32 turn, ahead, begun;	/* TURNS: as struct search_rule has them */
-	struct zug_ordered order[ZUG_PLAN_ORDERED];
+	union {
+		struct zug_ordered order[ZUG_PLAN_ORDERED];
+		struct zug_difference differences[ZUG_PLAN_ORDERED];
+	};
 	__u16 first[ZUG_LEASE_LOCKS];	/* the kernel side's own, while counted: 1 + a peer that stands before that lock; 0: none does */
 	struct zug_peer peers[ZUG_PLAN_PEERS];
 	struct {
@@ -523,6 +535,18 @@ static inline __u64 zug_file_number(__u64 ino, __u64 offset)
 {
 	return ino + offset * 0x9e3779b97f4a7c15ull;
 }
+/* Of an address of sockets: of one with a path no more than that, and of one of the internet no more than the port counts. */
+#define ZUG_ADDRESS		112	/* room for one, with zeros behind it */
+static inline __u64 zug_address_number(const char *text, __u32 len)
+{
+	__u64 number = len, word;
+
+	for (int i = 0; i < ZUG_ADDRESS; i += sizeof(word)) {
+		__builtin_memcpy(&word, text + i, sizeof(word));
+		number = zug_mix(number ^ word);
+	}
+	return number;
+}
 static inline __u32 zug_file_place(__u64 number, __u32 dev)
 {
 	return (__u32)(number ^ number >> 8 ^ dev) & (ZUG_KNOWN_FILES - 1);
@@ -595,6 +619,7 @@ enum zug_call_object {
 	ZUG_CALL_POLLED,	/* what lies behind the descriptors that it polls */
 	ZUG_CALL_SIGNAL,	/* a signal to its process, or the ends of its children */
 	ZUG_CALL_CHILDREN,	/* the same ends, where it does not wait for one */
+	ZUG_CALL_PARENT,	/* the children of its process's parent, or the signal that this is told by */
 };
 
 /* How a task with a lease goes on at a system call. */
@@ -606,6 +631,8 @@ enum zug_call_lease {
 	ZUG_CALL_ENDS,		/* passes if it is not the root command that ends, and with status 0; or that one with zug_lease.root_ends */
 	ZUG_CALL_MASKS,		/* passes while no signal is pending, which it could let the task handle */
 	ZUG_CALL_KILLS,		/* passes if the signal goes to the thread that sends it: its number, and the signal, are the last arguments */
+	ZUG_CALL_CONNECTS,	/* passes: the address that it names goes ahead of it, as a path does */
+	ZUG_CALL_BINDS,		/* the same, unless it makes a file and paths were passed before it; where it is no point, as MOVES */
 	ZUG_CALL_MOVES,		/* no point, but it changes what paths lead to: ZUG_EV_SYNC where paths were passed before it */
 };
 

@@ -15,6 +15,13 @@ int around_init(void *state, struct search_env *env, const int64_t *args)
 	return 0;
 }
 
+uint64_t around_weight(const void *state, uint32_t task)
+{
+	const struct around *a = state;
+
+	return hb_steps(a->env->hb, task);
+}
+
 void around_release(struct around *a)
 {
 	free(a->order);
@@ -113,6 +120,25 @@ uint64_t around_promise(const struct around *a, const struct search_point *point
 	while (at < a->nr_order && a->order[at] == task)
 		at++;
 	return at < a->nr_order ? at - point->step - 1 : UINT64_MAX;
+}
+
+/* It goes by the order step by step, from there on. */
+static bool goes_by_order(const struct around *a, size_t steps)
+{
+	return steps < a->nr_order && !(a->labels && a->trials == 1);
+}
+
+uint32_t around_ahead(const struct around *a, size_t steps, uint64_t nth)
+{
+	return goes_by_order(a, steps) && nth < a->nr_order - steps ? a->order[steps + nth] : SEARCH_NO_TASK;
+}
+
+void around_rule(const struct around *a, size_t steps, struct search_rule *r)
+{
+	if (goes_by_order(a, steps))
+		r->base = true;
+	else if (!a->labels || a->trials > 1)
+		schedule_rule(NULL, 0, a->env, r);
 }
 
 struct search *around_new(const struct search_options *opts, const struct strategy_type *type, const uint32_t *tasks,

@@ -54,7 +54,14 @@ void around_chosen(struct around *a, const struct choice *fair, const struct cho
 /* At so many of the next points around_follow() lets the task go on that made the last step, as long as it can. */
 uint64_t around_promise(const struct around *a, const struct search_point *point, uint32_t task);
 
+/*
+ * The same as search_ahead(), behind so many steps; and as search_rule(), of tasks whose weights are their steps (hb_steps()).
+ */
+uint32_t around_ahead(const struct around *a, size_t steps, uint64_t nth);
+void around_rule(const struct around *a, size_t steps, struct search_rule *r);
+
 /* For strategy_type. */
 int around_init(void *state, struct search_env *env, const int64_t *args);
+uint64_t around_weight(const void *state, uint32_t task);
 
 #endif

@@ -379,9 +379,15 @@ static int begin(void *state, uint64_t iteration)
 	return SEARCH_GO;
 }
 
+/* The trial is an order of all steps, and not one of differences. */
+static bool follows_order(const struct minimize *m)
+{
+	return m->phase == FOLLOW || m->phase == GATHER || m->phase == REORDER;
+}
+
 static uint32_t follow(struct minimize *m, const struct choice *c)
 {
-	if (m->phase == FOLLOW || m->phase == GATHER || m->phase == REORDER)
+	if (follows_order(m))
 		return around_follow(&m->a, c);
 	return schedule_follow(m->trial, m->nr_trial, m->a.env, c);
 }
@@ -466,9 +472,26 @@ static uint64_t promise(const void *state, const struct search_point *point, uin
 	const struct minimize *m = state;
 
 	*until = SEARCH_UNTIL_DONE;
-	if (m->phase == FOLLOW || m->phase == GATHER || m->phase == REORDER)
+	if (follows_order(m))
 		return around_promise(&m->a, point, task);
 	return schedule_promise(m->trial, m->nr_trial, m->a.env, task);
+}
+
+static uint32_t ahead(const void *state, uint64_t nth)
+{
+	const struct minimize *m = state;
+
+	return follows_order(m) ? around_ahead(&m->a, m->now.s.nr, nth) : SEARCH_NO_TASK;
+}
+
+static void rule(const void *state, struct search_rule *r)
+{
+	const struct minimize *m = state;
+
+	if (follows_order(m))
+		around_rule(&m->a, m->now.s.nr, r);
+	else
+		schedule_rule(m->trial, m->nr_trial, m->a.env, r);
 }
 
 static bool simpler(const struct minimize *m)
@@ -605,6 +628,9 @@ static const struct strategy_type strategy_minimize = {
 	.begin = begin,
 	.pick = pick,
 	.promise = promise,
+	.ahead = ahead,
+	.rule = rule,
+	.weight = around_weight,
 	.choose = schedule_choose,
 	.end = end,
 	.fini = fini,

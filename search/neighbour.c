@@ -335,6 +335,30 @@ static uint64_t promise(const void *state, const struct search_point *point, uin
 	return nr;
 }
 
+static uint32_t ahead(const void *state, uint64_t nth)
+{
+	const struct neighbour *n = state;
+
+	return n->phase == FOLLOW ? around_ahead(&n->a, n->now.nr, nth) : SEARCH_NO_TASK;
+}
+
+static void rule(const void *state, struct search_rule *r)
+{
+	const struct neighbour *n = state;
+
+	if (n->phase == FOLLOW) {
+		around_rule(&n->a, n->now.nr, r);
+		return;
+	}
+	if (neighbour_follows_order(n))
+		return;
+	/* it comes before all others */
+	if (n->use_instead)
+		r->differences[r->nr_order++] = (struct search_difference){
+			.task = n->instead.last, .nth = n->instead.nth, .next = n->instead.task };
+	schedule_rule(n->trial, n->nr_trial, n->a.env, r);
+}
+
 /* ---- what was tried ---- */
 
 static bool closer(const struct neighbour_result *a, const struct neighbour_result *b)
@@ -517,6 +541,9 @@ static const struct strategy_type strategy_neighbour = {
 	.begin = begin,
 	.pick = pick,
 	.promise = promise,
+	.ahead = ahead,
+	.rule = rule,
+	.weight = around_weight,
 	.choose = schedule_choose,
 	.final = final,
 	.end = end,

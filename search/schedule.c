@@ -4,6 +4,9 @@
 #include "lib/base/array.h"
 #include "search/schedule.h"
 
+/* Of the differences of a rule: behind them is room for the tasks that have more. */
+#define DIFFERENCES_KEPT	(SEARCH_ORDER / 4 * 3)
+
 void schedule_clear(struct schedule *s)
 {
 	s->nr = s->nr_diffs = 0;
@@ -75,6 +78,39 @@ uint64_t schedule_promise(const struct difference *diffs, size_t nr, const struc
 		if (diffs[i].task == task && diffs[i].nth >= made && diffs[i].nth - made < promise)
 			promise = diffs[i].nth - made;
 	return promise;
+}
+
+/* There is no room for that difference. false: nor to say so. */
+static bool leave_open(const struct difference *d, struct search_rule *r)
+{
+	for (uint32_t i = 0; i < r->nr_order; i++) {
+		struct search_difference *x = &r->differences[i];
+
+		if (x->task != d->task || x->next != SEARCH_NO_TASK)
+			continue;
+		x->nth = d->nth < x->nth ? d->nth : x->nth;
+		return true;
+	}
+	if (r->nr_order == SEARCH_ORDER)
+		return false;
+	r->differences[r->nr_order++] = (struct search_difference){ .task = d->task, .nth = d->nth, .next = SEARCH_NO_TASK };
+	return true;
+}
+
+void schedule_rule(const struct difference *diffs, size_t nr, const struct search_env *env, struct search_rule *r)
+{
+	for (size_t i = 0; i < nr; i++) {
+		const struct difference *d = &diffs[i];
+
+		/* behind the first step another task than none is the last one, and it only makes more steps */
+		if (d->task == SEARCH_NO_TASK || d->nth < hb_steps(env->hb, d->task))
+			continue;
+		if (r->nr_order < DIFFERENCES_KEPT)
+			r->differences[r->nr_order++] = (struct search_difference){ .task = d->task, .nth = d->nth, .next = d->next };
+		else if (!leave_open(d, r))
+			return;
+	}
+	r->by = SEARCH_BY_DIFFERENCES;
 }
 
 int schedule_note(struct schedule *s, const struct search_env *env, const struct choice *c, uint32_t pos)

@@ -53,6 +53,12 @@ uint32_t schedule_follow(const struct difference *diffs, size_t nr, const struct
  */
 uint64_t schedule_promise(const struct difference *diffs, size_t nr, const struct search_env *env, uint32_t task);
 
+/*
+ * As strategy_type has it: how schedule_follow() chooses, of whose tasks the weights are their steps so far (hb_steps()). Where
+ * there is no room for all differences it says where one of the others comes.
+ */
+void schedule_rule(const struct difference *diffs, size_t nr, const struct search_env *env, struct search_rule *r);
+
 /* As strategy_type has it: a value that a program asks for is always the first, as in search_replay(). */
 int schedule_choose(void *state, uint32_t nr);
 

@@ -206,6 +206,11 @@ struct search_rule {
 		 * task alone is enabled count.
 		 */
 		SEARCH_BY_TURNS,
+		/*
+		 * The last task goes on, while it can, and then the next one by number, round robin; but where the last one has made as
+		 * many steps (its weight) as the first difference says that is about it and whose next task can go on, that one goes on.
+		 */
+		SEARCH_BY_DIFFERENCES,
 	} by;
 	uint64_t state;		/* but by steps and choices: of the generator */
 	uint32_t step;		/* DRAWS: what a task's weight loses with each step of its, drawn or not; SELECTION: on the object */
@@ -228,11 +233,17 @@ struct search_rule {
 	uint64_t owed;		/* ORDER, TURNS */
 	uint32_t turn, ahead;	/* TURNS */
 	bool begun;		/* TURNS: they have */
-	uint32_t nr_order;
-	struct search_ordered {
-		uint32_t task, op;
-		uint64_t site;	/* 0: it has none, and the task tells it */
-	} order[SEARCH_ORDER];
+	uint32_t nr_order;	/* ORDER, DIFFERENCES */
+	union {
+		struct search_ordered {
+			uint32_t task, op;
+			uint64_t site;	/* 0: it has none, and the task tells it */
+		} order[SEARCH_ORDER];
+		struct search_difference {
+			uint32_t task, nth;
+			uint32_t next;	/* SEARCH_NO_TASK: that is not known */
+		} differences[SEARCH_ORDER];
+	};
 	uint64_t object;	/* SELECTION */
 	uint32_t intended;	/* SELECTION, shares: SEARCH_NO_TASK: to be drawn */
 	/*

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* test_lease.c - leases and plans: what the kernel side is given, and what it tells of points that were passed */
+#include <arpa/inet.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 #include <unistd.h>
 #include "kernel_side.h"
 #include "probes/probes_internal.h"
@@ -479,6 +483,37 @@ static struct zug_event *leased_call(int nr, const char *path)
 	return e;
 }
 
+/* Rules by which the last task goes on, but for what was said before: in turns of some steps, and with differences. */
+static void test_plan_by_steps(void)
+{
+	const struct world_plan turns = {
+		.nr = 9, .nr_weights = 2, .weights = { { 0, 1 }, { 1, 0 } },
+		.rule = { .by = SEARCH_BY_TURNS, .state = 3, .owed = 2, .turn = 4, .ahead = 8, .begun = true, .choices = 6 }
+	};
+	const struct world_plan differences = {
+		.nr = 9, .nr_weights = 2, .weights = { { 0, 5 }, { 1, 3 } },
+		.rule = { .by = SEARCH_BY_DIFFERENCES, .nr_order = 4,
+			  .differences = { { 0, 6, 1 }, { 99, 7, 1 }, { 1, 4, 99 }, { 1, 5, SEARCH_NO_TASK } } }
+	};
+	const struct zug_plan *p = &side.lease.plan;
+	struct kworld *k = side_begin();
+
+	k->w.ops->lease(&k->w, 0, SEARCH_UNTIL_DONE, UINT64_MAX, false, &turns);
+	k->w.ops->grant(&k->w, 0);
+	tap_ok(p->kind == ZUG_PLAN_TURNS && p->owed == 2 && p->turn == 4 && p->ahead == 8 && p->begun && p->choices_end == 6 &&
+		       p->draws == 3 && p->peers[0].weight == 1 && !p->peers[1].weight,
+	       "turns of some steps, and which tasks have had one");
+	side_put(ZUG_EV_YIELD, 1, ZUG_EF_ASK);
+	tap_ok(side_next_is(k, WORLD_POINT, 0, true), "it stops");
+	k->w.ops->lease(&k->w, 0, SEARCH_UNTIL_DONE, UINT64_MAX, false, &differences);
+	k->w.ops->grant(&k->w, 0);
+	tap_ok(p->kind == ZUG_PLAN_DIFFERENCES && p->nr_order == 2 && p->differences[0].peer == 0 && p->differences[0].nth == 6 &&
+		       p->differences[0].next == 1 && p->peers[0].weight == 5 && p->peers[1].weight == 3,
+	       "differences of tasks that there are, and how many steps these have made");
+	tap_ok(p->differences[1].peer == 1 && p->differences[1].next >= ZUG_PLAN_PEERS, "  and where it is not known which come");
+	side_end(k);
+}
+
 /* As what the kernel side knows the inode; 0: as nothing. */
 static uint64_t known_as(uint64_t ino)
 {
@@ -531,6 +566,50 @@ static void test_leased_calls(void)
 	places_file_gone(k->o.places, 0, 66);
 	tap_ok(!known_as(66), "  until its last name goes");
 	close(fd);
+	side_end(k);
+}
+
+/* T0 passes a system call with that address, which comes as the kernel side tells it; the object that it names. */
+static uint64_t leased_address(struct kworld *k, int nr, const void *address, uint32_t len)
+{
+	struct zug_event *e = leased_call(nr, "");
+	struct zug_path *p = (struct zug_path *)(e - 1);
+
+	memset(p->text, 0, sizeof(p->text));
+	memcpy(p->text, address, len);
+	p->len = len;
+	e->arg[2] = 110;
+	e->flags |= ZUG_EF_OBJECT;
+	e->obj = (struct zug_where){ .ino = 77, .mode = S_IFSOCK, .offset = AF_UNIX };
+	if (!leased_next(k))
+		return 0;
+	k->w.ops->grant(&k->w, 0);
+	return k->w.tasks[0].label.object2;
+}
+
+static void test_leased_addresses(void)
+{
+	const struct sockaddr_in in = { .sin_family = AF_INET, .sin_port = htons(80) };
+	const struct sockaddr_un un = { .sun_family = AF_UNIX, .sun_path = "/run/x" };
+	const uint32_t port = offsetof(struct sockaddr_in, sin_addr), path = offsetof(struct sockaddr_un, sun_path) + 6;
+	struct kworld *k = side_begin();
+	const struct zug_known_file *f;
+	char text[ZUG_ADDRESS] = "";
+	uint64_t bound;
+
+	side.state.run = 7;
+	k->w.ops->lease(&k->w, 9, SEARCH_UNTIL_WAKE, UINT64_MAX, false, NULL);
+	k->w.ops->grant(&k->w, 0);
+	bound = leased_address(k, SYS_bind, &un, path);
+	tap_ok(bound && bound == places_address(k->o.places, &un, path, 0) &&
+		       leased_address(k, SYS_connect, &un, path) == bound,
+	       "an address is known by what came before its call, and no process of that number is needed");
+	tap_ok(leased_address(k, SYS_connect, &in, port) == places_address(k->o.places, &in, port, 0) &&
+		       leased_address(k, SYS_connect, &in, port) != bound, "  one of the internet, too");
+	memcpy(text, &un, path);
+	f = &side.known[zug_file_place(zug_address_number(text, path), ZUG_DEV_ADDRESS)];
+	tap_ok(f->number == zug_address_number(text, path) && f->dev == ZUG_DEV_ADDRESS && f->run == 7 && f->object == bound,
+	       "  the kernel side knows it, too");
 	side_end(k);
 }
 
@@ -721,7 +800,9 @@ int main(void)
 	test_plan_rules();
 	test_plan_accesses();
 	test_plan_order();
+	test_plan_by_steps();
 	test_leased_calls();
+	test_leased_addresses();
 	test_relative_paths();
 	test_calls_of_plan();
 	test_signals_of_plan();

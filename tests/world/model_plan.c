@@ -143,6 +143,7 @@ void mw_plan_counts(struct mw_state *s, uint32_t task)
 
 	if (plan->rule.by == SEARCH_BY_TURNS)
 		turn_step(s, task, true);
+	s->ranks[task] += plan->rule.by == SEARCH_BY_DIFFERENCES;
 
 	if (plan->rule.by == SEARCH_BY_PENDING)
 		s->ranks[task] = 0;
@@ -322,6 +323,36 @@ static uint32_t pending_step(struct model_world *m, uint32_t t, const bool *on, 
 	return best == MW_TASKS ? WORLD_NO_TASK : best;
 }
 
+/* Which of them is chosen by the base scheduler, behind task t. */
+static uint32_t base_step(uint32_t t, const bool *on)
+{
+	while (!on[t])
+		t = (t + 1) % MW_TASKS;
+	return t;
+}
+
+/* Which of them a difference says, or the base scheduler. */
+static uint32_t differing_step(struct mw_state *s, uint32_t t, const bool *on)
+{
+	const struct search_rule *r = &s->plan.rule;
+	uint32_t next = base_step(t, on);
+
+	for (uint32_t i = 0; i < r->nr_order; i++) {
+		const struct search_difference *d = &r->differences[i];
+
+		if (d->task != t || d->nth != s->ranks[t])
+			continue;
+		if (d->next == SEARCH_NO_TASK)
+			return WORLD_NO_TASK;
+		if (d->next >= MW_TASKS || !on[d->next])
+			continue;
+		next = d->next;
+		break;
+	}
+	s->ranks[next]++;
+	return next;
+}
+
 /* Which of them was chosen in advance, or is by the base scheduler, behind task t. */
 static uint32_t chosen_step(struct model_world *m, uint32_t t, const bool *on)
 {
@@ -329,11 +360,7 @@ static uint32_t chosen_step(struct model_world *m, uint32_t t, const bool *on)
 
 	if (task != WORLD_NO_TASK)
 		return task < MW_TASKS && on[task] ? task : WORLD_NO_TASK;
-	if (!m->s->plan.rule.base)
-		return WORLD_NO_TASK;
-	while (!on[t])
-		t = (t + 1) % MW_TASKS;
-	return t;
+	return m->s->plan.rule.base ? base_step(t, on) : WORLD_NO_TASK;
 }
 
 /* Which of them has the turn behind task t. */
@@ -527,6 +554,8 @@ uint32_t mw_planned_step(struct model_world *m, uint32_t t)
 		return selected_step(m, t, on, nr);
 	if (s->plan.rule.by == SEARCH_BY_TURNS)
 		return nr ? turned_step(s, t, on, nr) : WORLD_NO_TASK;
+	if (s->plan.rule.by == SEARCH_BY_DIFFERENCES)
+		return nr ? differing_step(s, t, on) : WORLD_NO_TASK;
 	if (nr < 2)
 		return only;
 	return s->plan.rule.by == SEARCH_BY_RANKS ? ranked_step(m, on) : chosen_step(m, t, on);

@@ -89,7 +89,7 @@ struct mw_state {
 	bool planned, next_planned;
 	uint32_t run;			/* of the plan, the one that goes on */
 	uint32_t choices;		/* RANKS: that were made */
-	uint64_t ranks[MW_TASKS];	/* RANKS, PENDING, TURNS: by task */
+	uint64_t ranks[MW_TASKS];	/* RANKS, PENDING, TURNS, DIFFERENCES: by task */
 	bool met[SEARCH_CONSTRAINTS];	/* PENDING */
 	uint32_t to;			/* who has been handed the turn, and is to run; or WORLD_NO_TASK */
 	uint32_t ahead;			/* who has the turn already at the point that is decided now, or WORLD_NO_TASK */

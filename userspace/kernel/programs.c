@@ -91,12 +91,17 @@ static enum zug_call_object object_of(const struct syscall_desc *d)
 		return ZUG_CALL_SIGNAL;
 	if (d->op == ZUG_OP_WAITPID)
 		return ZUG_CALL_CHILDREN;
+	if (d->op == ZUG_OP_END)
+		return ZUG_CALL_PARENT;
 	if (d->op == ZUG_OP_PIPE || d->op == ZUG_OP_SOCKET)
 		return ZUG_CALL_ANY;
 	if (d->polls)
 		return ZUG_CALL_POLLED;
 	if (d->path_arg && (d->lease == ZUG_CALL_OPENS || d->lease == ZUG_CALL_PASSES))
 		return ZUG_CALL_FILE;
+	/* the address to which the socket is bound */
+	if (d->op == ZUG_OP_LISTEN)
+		return ZUG_CALL_UNKNOWN;
 	return d->fd_arg && !d->path_arg ? ZUG_CALL_FD : ZUG_CALL_UNKNOWN;
 }
 

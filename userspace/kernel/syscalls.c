@@ -36,6 +36,8 @@
 #define MASKS .lease = ZUG_CALL_MASKS
 #define KILLS .lease = ZUG_CALL_KILLS
 #define MOVES .lease = ZUG_CALL_MOVES
+#define CONNECTS .lease = ZUG_CALL_CONNECTS
+#define BINDS .lease = ZUG_CALL_BINDS
 
 const struct syscall_desc syscall_table[] = {
 	S(open, OPEN, IO, FILE_, PATH(1), OPENS),
@@ -90,11 +92,10 @@ const struct syscall_desc syscall_table[] = {
 	S(close, CLOSE, IO, IPC, FD(1), .flags = ZUG_L_WRITE | ZUG_L_RELEASE, PASSES),
 	S(pipe, PIPE, IPC, PASSES), S(pipe2, PIPE, IPC, PASSES),
 	S(socket, SOCKET, IPC, PASSES), S(socketpair, SOCKET, IPC, PASSES),
-	/* where it goes is read in the task's memory, while it stands */
-	S(connect, CONNECT, IPC, FD(1), WAITS, SNDTIMEO, W),
+	S(connect, CONNECT, IPC, FD(1), WAITS, SNDTIMEO, W, CONNECTS),
 	S(accept, ACCEPT, IPC, FD(1), WAITS, RCVTIMEO, W, PASSES),
 	S(accept4, ACCEPT, IPC, FD(1), WAITS, RCVTIMEO, W, PASSES),
-	S(bind, BIND, IO, IPC, FD(1), W, MOVES),
+	S(bind, BIND, IO, IPC, FD(1), W, BINDS),
 	S(listen, LISTEN, IPC, FD(1), W, PASSES),
 	S(sendto, SEND, IPC, FD(1), WAITS, SNDTIMEO, W, PASSES),
 	S(sendmsg, SEND, IPC, FD(1), WAITS, SNDTIMEO, W, PASSES),

@@ -327,9 +327,15 @@ static uint64_t address_object(struct kworld *k, const struct world_task *t, con
 		struct sockaddr_in6 in6;
 		struct sockaddr_un un;
 	} a = { 0 };
+	const struct zug_call *c = kworld_call(k, e);
 	size_t len = e->arg[2] < sizeof(a) ? e->arg[2] : sizeof(a);
 
-	if (len < sizeof(a.any.sa_family) || !remote_read(e->pid, e->arg[1], &a, len))
+	if (len < sizeof(a.any.sa_family))
+		return 0;
+	/* it came ahead of the call */
+	if (e->flags & ZUG_EF_LEASED)
+		memcpy(&a, c->path[0], c->path_len[0] < len ? c->path_len[0] : len);
+	else if (!remote_read(e->pid, e->arg[1], &a, len))
 		return 0;
 	switch (a.any.sa_family) {
 	case AF_UNIX:

@@ -84,6 +84,7 @@ static bool call_is_plain(const struct kworld *k, const struct ktask *kt, const 
 	switch (d ? d->lease : ZUG_CALL_STOPS) {
 	case ZUG_CALL_PASSES:
 	case ZUG_CALL_MASKS:
+	case ZUG_CALL_CONNECTS:
 		return true;
 	case ZUG_CALL_READS:
 		return kt->call_mode & S_IFMT;
@@ -357,7 +358,7 @@ static uint64_t tell_code(const struct kworld *k, uint32_t process, uint64_t sit
 	return is_point_in_code(op) ? places_code(k->o.places, process, site) : 0;
 }
 
-/* The same of a step of an order, which is compared with what tasks stand before: system calls are told as well. */
+/* The same of what is compared with what tasks stand before: system calls are told as well. */
 static uint64_t tell_step(const struct kworld *k, uint32_t process, uint64_t site, unsigned int op)
 {
 	if (op == ZUG_OP_CREATE || op == ZUG_OP_JOIN || op == ZUG_OP_DETACH || syscall_tells(op))
@@ -398,6 +399,20 @@ static bool tell_order(struct kworld *k, uint32_t task, const uint32_t *peer, st
 	return p->nr_order && is_one_process(k, k->w.tasks[task].tgid);
 }
 
+/* The differences that are about peers. A task that is none does not run without a question. */
+static void tell_differences(const struct search_rule *rule, const uint32_t *peer, struct zug_plan *p)
+{
+	for (uint32_t i = 0; i < rule->nr_order; i++) {
+		const struct search_difference *d = &rule->differences[i];
+		uint32_t at = place_of(peer, p->nr_peers, d->task), next = place_of(peer, p->nr_peers, d->next);
+
+		if (at == p->nr_peers || (next == p->nr_peers && d->next != SEARCH_NO_TASK))
+			continue;
+		p->differences[p->nr_order++] = (struct zug_difference){
+			.nth = d->nth, .peer = at, .next = d->next == SEARCH_NO_TASK ? ZUG_PLAN_PEERS : next };
+	}
+}
+
 /* What the operation is before which task n stands, to the order. */
 static void tell_operation(const struct kworld *k, uint32_t n, struct zug_peer *q)
 {
@@ -417,8 +432,8 @@ static bool tell_constraints(struct kworld *k, uint32_t task, struct zug_plan *p
 		const struct search_constraint *c = &rule->constraints[i];
 		struct zug_constraint *z = &p->constraints[p->nr_constraints++];
 
-		z->write = tell_code(k, k->w.tasks[task].process, c->write.site, c->write.op);
-		z->access = tell_code(k, k->w.tasks[task].process, c->access.site, c->access.op);
+		z->write = tell_step(k, k->w.tasks[task].process, c->write.site, c->write.op);
+		z->access = tell_step(k, k->w.tasks[task].process, c->access.site, c->access.op);
 		z->write_op = c->write.op;
 		z->access_op = c->access.op;
 		z->see = c->see;
@@ -482,6 +497,7 @@ static bool give_plan(struct kworld *k, uint32_t task, struct zug_plan *p)
 		[SEARCH_BY_STEPS] = ZUG_PLAN_STEPS, [SEARCH_BY_DRAWS] = ZUG_PLAN_DRAWS, [SEARCH_BY_RANKS] = ZUG_PLAN_RANKS,
 		[SEARCH_BY_CHOICES] = ZUG_PLAN_CHOICES, [SEARCH_BY_PENDING] = ZUG_PLAN_PENDING,
 		[SEARCH_BY_SELECTION] = ZUG_PLAN_SELECTION, [SEARCH_BY_ORDER] = ZUG_PLAN_ORDER, [SEARCH_BY_TURNS] = ZUG_PLAN_TURNS,
+		[SEARCH_BY_DIFFERENCES] = ZUG_PLAN_DIFFERENCES,
 	};
 	const struct world_plan *plan = &k->run.lease.plan;
 	const struct search_rule *rule = &plan->rule;
@@ -512,6 +528,8 @@ static bool give_plan(struct kworld *k, uint32_t task, struct zug_plan *p)
 		return false;
 	if (p->kind == ZUG_PLAN_ORDER && !tell_order(k, task, peer, p))
 		return false;
+	if (p->kind == ZUG_PLAN_DIFFERENCES)
+		tell_differences(rule, peer, p);
 	at = place_of(peer, p->nr_peers, rule->intended);
 	p->intended = at < p->nr_peers ? at + 1 : 0;
 	if (p->kind == ZUG_PLAN_SELECTION && !p->intended && rule->intended != SEARCH_NO_TASK)

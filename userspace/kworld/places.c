@@ -878,20 +878,26 @@ uint64_t places_temporary(struct places *p, const char *path, uint32_t task)
 uint64_t places_address(struct places *p, const void *address, size_t len, uint32_t task)
 {
 	uint64_t key = mix(17, len), n, id;
+	char text[ZUG_ADDRESS] = "";
 	struct named *o;
 
 	for (size_t i = 0; i < len; i++)
 		key = mix(key, ((const unsigned char *)address)[i]);
 	key = fixed(key);
 	id = seen_at(p, key);
-	if (id)
-		return id;
-	n = count_of(p, task);
-	id = zug_object_numbered(task, n);
-	o = add_object(p, id, "address");
-	if (o)
-		name_nth(o, "address", n, task);
-	return see_at(p, key, id);
+	if (!id) {
+		n = count_of(p, task);
+		id = zug_object_numbered(task, n);
+		o = add_object(p, id, "address");
+		if (o)
+			name_nth(o, "address", n, task);
+		id = see_at(p, key, id);
+	}
+	if (len <= sizeof(text)) {
+		memcpy(text, address, len);
+		say_known(p, ZUG_DEV_ADDRESS, zug_address_number(text, len), id);
+	}
+	return id;
 }
 
 uint64_t places_bound(struct places *p, uint64_t socket, uint64_t address)
