@@ -402,7 +402,15 @@ static __always_inline int pended(struct zug_plan *plan)
 /* The operation before which a task stands is on the object of the selection. */
 static __always_inline bool selects(const struct zug_plan *plan, const struct zug_peer *q)
 {
-	return q->access.object[0] == plan->object || q->access.object[1] == plan->object;
+	return plan->object && (q->access.object[0] == plan->object || q->access.object[1] == plan->object);
+}
+
+/* It is known whether it is. */
+static __always_inline bool is_told(const struct zug_plan *plan, __u32 i)
+{
+	const struct zug_peer *q = &plan->peers[i & (ZUG_PLAN_PEERS - 1)];
+
+	return q->access.how & ZUG_ACCESS_KNOWN && !(plan->object_by == i + 1 && q->access.how & ZUG_ACCESS_NEW);
 }
 
 /* No task is held any more, nor intended. */
@@ -444,7 +452,7 @@ static __noinline int highest(struct zug_plan *plan, int all)
 			break;
 		if (!q->on || q->held)
 			continue;
-		if (!(q->access.how & ZUG_ACCESS_KNOWN))
+		if (!is_told(plan, i))
 			return -1;
 		if (!q->priority)
 			q->priority = next_draw(plan) | 1;
@@ -494,7 +502,7 @@ static __noinline int picked(struct zug_plan *plan)
 	if (*next <= 0)
 		return -1;
 	q = &plan->peers[(*next - 1) & (ZUG_PLAN_PEERS - 1)];
-	if (!(q->access.how & ZUG_ACCESS_KNOWN))
+	if (!is_told(plan, *next - 1))
 		return -1;
 	if (selects(plan, q)) {
 		peer_steps(plan, *next - 1, 1);

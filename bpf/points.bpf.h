@@ -92,8 +92,14 @@ static __always_inline __u64 object_key(const struct task_struct *p, const struc
 	return zug_object_key(p->tgid, w->ino, w->dev, w->offset);
 }
 
+/* What lies there is none of the data that the program has from its start on. */
+static __always_inline bool may_be_new(struct task_struct *p, const struct zug_where *w)
+{
+	return w->ino || w->offset < BPF_CORE_READ(p, mm, start_code) || w->offset >= BPF_CORE_READ(p, mm, start_brk);
+}
+
 /* What the operation there accesses, of which t->ev tells. */
-static __always_inline void fill_access(struct zug_access *a, const struct task_struct *p, const struct task_state *t,
+static __always_inline void fill_access(struct zug_access *a, struct task_struct *p, const struct task_state *t,
 					const struct zug_site *site)
 {
 	bool first = site->obj_arg || site->flags & ZUG_SITE_OPERAND;
@@ -102,6 +108,9 @@ static __always_inline void fill_access(struct zug_access *a, const struct task_
 	a->how = site->access;
 	if ((first && !(t->ev.flags & ZUG_EF_OBJECT)) || (second && !(t->ev.flags & ZUG_EF_OBJECT2)))
 		a->how = 0;
+	if (leases[t->slot & (ZUG_MAX_SANDBOXES - 1)].plan.object_by &&
+	    ((first && may_be_new(p, &t->ev.obj)) || (second && may_be_new(p, &t->ev.obj2))))
+		a->how |= ZUG_ACCESS_NEW;
 	if (first) {
 		a->object[0] = object_key(p, &t->ev.obj);
 		a->object[1] = second ? object_key(p, &t->ev.obj2) : site->within ? a->object[0] - site->within : 0;
@@ -137,12 +146,15 @@ static __noinline int leased(struct zug_sandbox *s, struct task_state *t, const 
 		lease_note(l, ZUG_WHY_OBJECT);
 		return PLAN_STOPS;
 	}
-	may = may_pass(p, t, site);
+	at.pass = site->pass;
+	/* what is replayed is no misuse, and the lease says how far that is known */
+	if (at.pass.kind == ZUG_PASS_NEVER && at.pass.plain == ZUG_PASS_ALONE && l->flags & ZUG_LEASE_KNOWN)
+		at.pass.kind = ZUG_PASS_ALWAYS;
+	may = at.pass.kind == ZUG_PASS_ALWAYS || may_pass(p, t, site);
 	if (!may && !l->plan.kind) {
 		lease_note(l, site->pass.kind == ZUG_PASS_NEVER ? ZUG_WHY_PLACE : ZUG_WHY_HELD);
 		return PLAN_STOPS;
 	}
-	at.pass = site->pass;
 	at.lock = t->last_lock;
 	fill_access(&at.access, p, t, site);
 	at.op = site->op;

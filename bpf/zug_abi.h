@@ -256,6 +256,7 @@ enum zug_plan_kind {
 #define ZUG_ACCESS_GATHERS	(1u << 2)	/* of a site: it waits until enough tasks have come, and not for a task that has something */
 #define ZUG_ACCESS_FILE		(1u << 3)	/* an object is one that a path may lead to. Without object[0]: which one is not known */
 #define ZUG_ACCESS_ENDS		(1u << 4)	/* of a site: on a lock or condition, and it ends at once; of a lock where pass says that it is free */
+#define ZUG_ACCESS_NEW		(1u << 5)	/* an object is none of the program's own static data: user space may give it a number at this point */
 #define ZUG_OBJECT_ANY		1ull		/* it could do anything; with WRITES */
 struct zug_access {
 	__u64 object[2];	/* in memory: zug_object_key(), else as labels say it; 0: none. [1] is 0 when [0] is */
@@ -368,7 +369,7 @@ struct zug_plan {
 	__u32 nr_constraints;	/* PENDING */
 	__u32 marked;		/* the kernel side's own: marks of all tasks */
 	struct zug_constraint constraints[ZUG_CONSTRAINTS];
-	__u64 object;		/* SELECTION: search_rule.object */
+	__u64 object;		/* SELECTION: search_rule.object; 0: no task has come to it yet */
 	__u32 intended;		/* SELECTION: 1 + the peer; 0: none */
 	__u16 born_of, born_at;	/* the kernel side's own: 1 + the peer whose child came last, and the peer behind that one */
 	__u64 sp;		/* of the holder, while it stops at a system call */
@@ -378,6 +379,8 @@ struct zug_plan {
 	__u32 unsure;		/* the kernel side's own: which steps are done is not clear, but so many are still owed */
 	__u32 shares;		/* DRAWS, SELECTION: search_rule.shares */
 	__u32 turn, ahead, begun;	/* TURNS: as struct search_rule has them */
+	__u32 object_by;	/* SELECTION, without an object: 1 + the peer that comes to it first, if any does; 0: none will */
+	__u32 pad;
 	union {
 		struct zug_ordered order[ZUG_PLAN_ORDERED];
 		struct zug_difference differences[ZUG_PLAN_ORDERED];
@@ -426,7 +429,7 @@ enum zug_why {
 #define ZUG_LEASE_LOOKS		16	/* where there are more, not all are looked at: the one that the holder has used, and one more in turn */
 #define ZUG_LEASE_CHANGE	(1u << 0)	/* ends when one of the locks changes */
 #define ZUG_LEASE_WAKE		(1u << 1)	/* ends when a task wakes up, or is created */
-#define ZUG_LEASE_KNOWN		(1u << 2)	/* its points are those of a trace: where the holder is alone it yields without stopping */
+#define ZUG_LEASE_KNOWN		(1u << 2)	/* its points are those of a trace: where the holder is alone it yields without stopping, and it initialises locks */
 #define ZUG_LEASE_CALLS		(1u << 3)	/* also system calls */
 #define ZUG_LEASE_ENDS		(1u << 4)	/* also those that end a process */
 struct zug_lease {
@@ -966,8 +969,8 @@ _Static_assert(sizeof(struct zug_sandbox) == 416, "zug_sandbox");
 _Static_assert(sizeof(struct zug_call) == 88 + 2 * ZUG_CALL_PATH + ZUG_CALL_STACK, "zug_call");
 _Static_assert(sizeof(struct zug_path) == sizeof(struct zug_event), "zug_path");
 _Static_assert(sizeof(struct zug_peer) == 96, "zug_peer");
-_Static_assert(sizeof(struct zug_plan) == 26536, "zug_plan");
-_Static_assert(sizeof(struct zug_lease) == 30960, "zug_lease");
+_Static_assert(sizeof(struct zug_plan) == 26544, "zug_plan");
+_Static_assert(sizeof(struct zug_lease) == 30968, "zug_lease");
 _Static_assert(sizeof(struct zug_known_file) == 24, "zug_known_file");
 _Static_assert(sizeof(struct zug_installed) == 80, "zug_installed");
 _Static_assert(sizeof(struct zug_step_key) == 16, "zug_step_key");

@@ -271,8 +271,15 @@ static void test_plan(void)
 	k->w.tasks[2].expires = true;
 	k->w.ops->lease(&k->w, 0, SEARCH_UNTIL_CHANGE, UINT64_MAX, false, &draws);
 	k->w.ops->grant(&k->w, 1);
+	tap_ok(side.lease.plan.peers[2].pass.kind == ZUG_PASS_ASLEEP, "one that waits without a time-out is not, whatever its last wait was");
+	side_put(ZUG_EV_YIELD, 2, ZUG_EF_ASK);
+	tap_ok(side_next_is(k, WORLD_POINT, 1, true), "it stops once more");
+	k->w.tasks[2].deadline = 5;
+	k->w.ops->lease(&k->w, 0, SEARCH_UNTIL_CHANGE, UINT64_MAX, false, &draws);
+	k->w.ops->grant(&k->w, 1);
 	tap_ok(side.lease.plan.peers[2].pass.kind == ZUG_PASS_NEVER, "a task whose time-out may be over is enabled, and not handed the turn");
 	k->w.tasks[2].expires = false;
+	k->w.tasks[2].deadline = 0;
 	side_put(ZUG_EV_YIELD, 2, ZUG_EF_ASK);
 	tap_ok(side_next_is(k, WORLD_POINT, 1, true), "so it does there");
 	k->kt[1].split.phase = SPLIT_READ;
@@ -429,6 +436,13 @@ static void test_plan_accesses(void)
 		       p->peers[0].weight == 5 && p->peers[0].priority == 11 && p->peers[0].held &&
 		       !p->peers[1].held,
 	       "by one that a task stands before");
+	side_put(ZUG_EV_YIELD, 1, ZUG_EF_ASK);
+	tap_ok(side_next_is(k, WORLD_POINT, 0, true), "it stops");
+	selection.rule.object = zug_object_numbered(1, 5);
+	k->w.ops->lease(&k->w, 0, SEARCH_UNTIL_CHANGE, UINT64_MAX, false, &selection);
+	k->w.ops->grant(&k->w, 0);
+	tap_ok(p->kind == ZUG_PLAN_SELECTION && !p->object && p->object_by == 2,
+	       "  also one that is still to come, by the task that comes to it first");
 	side_end(k);
 }
 

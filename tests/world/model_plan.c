@@ -21,6 +21,8 @@ static bool is_plain(const struct model_world *m, const struct mw_op *o)
 	case W_TRYLOCK: case W_TIMEDLOCK: case W_SIGNAL: case W_BROADCAST: case W_SEM_POST: case W_SEM_TIMED:
 	case W_READ: case W_WRITE: case W_STORE: case W_LOCAL: case W_CREATE:
 		return true;
+	case W_INIT:
+		return m->s->known;
 	case W_LEAVE:
 		return !m->w.ends_stop;
 	}

@@ -76,6 +76,7 @@ static bool room(struct engine *e, uint32_t nr)
 	       ARRAY_RESERVE(e->enabled, e->enabled_room, nr) &&
 	       ARRAY_RESERVE(e->places, e->places_room, nr) &&
 	       ARRAY_RESERVE(e->held, e->held_room, nr) &&
+	       ARRAY_RESERVE(e->timed, e->timed_room, nr) &&
 	       ARRAY_RESERVE_ZERO(e->traits, e->traits_room, e->w->nr_tasks);
 }
 
@@ -114,8 +115,17 @@ static void count(struct engine *e, uint32_t task, struct task_traits now)
 	struct task_traits *t = &e->traits[task];
 
 	e->nr_parked += now.parked - t->parked;
-	e->nr_timed += now.timed - t->timed;
 	e->nr_outside += now.outside - t->outside;
+	now.place = t->place;
+	if (now.timed && !t->timed) {
+		now.place = e->nr_timed;
+		e->timed[e->nr_timed++] = task;
+	} else if (!now.timed && t->timed) {
+		uint32_t last = e->timed[--e->nr_timed];
+
+		e->timed[t->place] = last;
+		e->traits[last].place = t->place;
+	}
 	*t = now;
 }
 
@@ -304,5 +314,6 @@ void candidates_free(struct engine *e)
 	free(e->enabled);
 	free(e->places);
 	free(e->held);
+	free(e->timed);
 	free(e->traits);
 }

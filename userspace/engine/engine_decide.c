@@ -73,8 +73,8 @@ static uint32_t add_expiring(struct engine *e, uint32_t ne, bool idle)
 
 	if (!leased)
 		e->due = ne ? limit : expiry_limit(e->w, e->status.clock, true);
-	for (uint32_t i = 0; i < e->nr_cands; i++) {
-		struct search_cand *c = &e->cands[i];
+	for (uint32_t i = 0; i < e->nr_timed; i++) {
+		struct search_cand *c = &e->cands[candidates_find(e, e->timed[i])];
 		const struct world_task *t = &e->w->tasks[c->task];
 
 		if (leased ? !t->expires || !expiry_may(t, UINT64_MAX) : !may_expire(e, t, limit))

@@ -41,10 +41,12 @@ struct engine {
 	uint32_t stale;		/* a task that the world did not name though it has changed (o.check_candidates), or WORLD_NO_TASK */
 	struct task_traits {
 		bool parked, timed, outside;
+		uint32_t place;	/* in timed, of one that is */
 	} *traits;		/* by task */
+	uint32_t *timed;	/* nr_timed of them, in any order */
 	uint32_t nr_parked, nr_timed, nr_outside;	/* live tasks: that could run; with a deadline; see expiry_outside() */
 	uint8_t *held;		/* by candidate: HOLD_* */
-	uint32_t cands_room, enabled_room, places_room, held_room, traits_room;
+	uint32_t cands_room, enabled_room, places_room, held_room, traits_room, timed_room;
 
 	/* of the current execution */
 	const struct replay *r;	/* NULL: it follows no trace */

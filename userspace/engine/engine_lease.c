@@ -129,7 +129,7 @@ static bool make_plan(struct engine *e, const struct search_point *p, uint32_t t
 	if (plan->rule.by == SEARCH_BY_STEPS) {
 		plan->nr = (uint32_t)plan_runs(e, p, plan, most);
 		plan->nr = plan->rule.base ? (uint32_t)most : plan->nr;
-		return plan->nr_runs > 1;
+		return plan->nr_runs > 1 || (plan->nr_runs && plan->runs[0].task != task);
 	}
 	plan->nr = (uint32_t)most;
 	/* one that is woken up by this, as its time-out is over, stands nowhere yet */
@@ -176,20 +176,32 @@ static uint64_t note_expiring(struct engine *e, const struct search_point *p, ui
 {
 	uint64_t timer = engine_look(e) ? e->status.next_timer : 0, clock = e->r ? timer : early_from(e, timer), from;
 
-	for (uint32_t i = 0; e->nr_timed && i < p->nr; i++) {
-		struct world_task *t = &e->w->tasks[p->cand[i].task];
+	for (uint32_t i = 0; i < e->nr_timed; i++) {
+		struct world_task *t = &e->w->tasks[e->timed[i]];
+		uint32_t at = search_cand_of(p, t->task);
 
 		t->expires = false;
 		if (!expiry_may(t, UINT64_MAX) || world_of_runtime(e->w, t->task))
 			continue;
 		t->expires = may_expire(e, t, e->status.clock);
-		if (t->expires != p->cand[i].enabled && t->task != task)
+		if (t->expires != p->cand[at].enabled && t->task != task)
 			return 0;
 		from = t->own_time ? t->deadline : early_from(e, t->deadline);
 		if (!t->expires && from < clock)
 			clock = from;
 	}
 	return clock > e->status.clock ? clock : 0;
+}
+
+/* A replay may end with a misuse, which has to be seen before it is made: so many points may be passed before that. */
+static uint64_t before_misuse(const struct engine *e)
+{
+	const struct trace_outcome *o = e->r ? trace_outcome(e->r->trace) : NULL;
+	uint64_t last = e->r && e->r->nr ? e->r->nr - 1 : 0;
+
+	if (!e->r || (o && o->kind != ZUG_OUTCOME_MISUSE))
+		return UINT64_MAX;
+	return last > e->x->steps ? last - e->x->steps : 0;
 }
 
 /* The lease that goes with the grant. ASK_NR, or why there is none. */
@@ -217,6 +229,7 @@ static enum ask_cause give(struct engine *e, const struct search_point *p, uint3
 		return ASK_HOLDS;
 	if (may_use_destroyed(e, &most))
 		return ASK_DESTROYED;
+	most = at_most(most, before_misuse(e));
 	clock = note_expiring(e, p, task);
 	if (!clock)
 		return ASK_TIMER;

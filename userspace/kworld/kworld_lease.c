@@ -131,6 +131,12 @@ static void fetch_locks(struct kworld *k, const struct lease *l)
 	lock_memory_fetch(&k->locks, l->tgid, addrs, nr);
 }
 
+/* That task may go on as if its time-out were over. (expires is of its last wait that had one.) */
+static bool may_expire(const struct world_task *t)
+{
+	return t->state == TASK_BLOCKED && t->deadline && t->expires;
+}
+
 /* Where task n stands, for the kernel side. false: what that says of it cannot be told there. */
 static bool tell_stand(struct kworld *k, struct lease *l, uint32_t n, struct zug_peer *q)
 {
@@ -143,7 +149,7 @@ static bool tell_stand(struct kworld *k, struct lease *l, uint32_t n, struct zug
 	*q = (struct zug_peer){ .task = kt->kid, .pid = t->pid, .process = t->process, .pass.kind = ZUG_PASS_ALWAYS };
 	/* one that may go on is enabled, but not to be handed the turn */
 	if (t->state == TASK_BLOCKED)
-		q->pass.kind = t->expires ? ZUG_PASS_NEVER : ZUG_PASS_ASLEEP;
+		q->pass.kind = may_expire(t) ? ZUG_PASS_NEVER : ZUG_PASS_ASLEEP;
 	if (t->state != TASK_PARKED)
 		return true;
 	if (kt->split.phase || kt->watched || k->run.injected == n || (t->quits && t->status != k->w.ends_well))
@@ -182,12 +188,6 @@ static bool tell_object(struct kworld *k, const struct world_task *t, uint64_t o
 		return false;
 	*key = zug_object_key(t->tgid, w->ino, w->dev, w->offset);
 	return true;
-}
-
-/* That task may go on as if its time-out were over. */
-static bool may_expire(const struct world_task *t)
-{
-	return t->state == TASK_BLOCKED && t->expires;
 }
 
 static struct zug_label expiring(struct zug_label l)
@@ -522,14 +522,20 @@ static bool give_plan(struct kworld *k, uint32_t task, struct zug_plan *p)
 		p->changes[i].at = rule->changes[i].at;
 		p->changes[i].rank = rule->changes[i].rank;
 	}
-	if (p->kind == ZUG_PLAN_SELECTION && !find_object(k, rule->object, &p->object))
-		return false;
+	if (p->kind == ZUG_PLAN_SELECTION && !find_object(k, rule->object, &p->object)) {
+		if (!places_is_to_come(k->o.places, rule->object))
+			return false;
+		p->object = 0;
+	}
 	if (!tell_constraints(k, task, p) || !gather_peers(k, p, peer))
 		return false;
 	if (p->kind == ZUG_PLAN_ORDER && !tell_order(k, task, peer, p))
 		return false;
 	if (p->kind == ZUG_PLAN_DIFFERENCES)
 		tell_differences(rule, peer, p);
+	/* it has its number by the task that comes to it first */
+	at = p->kind == ZUG_PLAN_SELECTION && !p->object ? place_of(peer, p->nr_peers, zug_object_task(rule->object)) : p->nr_peers;
+	p->object_by = at < p->nr_peers ? at + 1 : 0;
 	at = place_of(peer, p->nr_peers, rule->intended);
 	p->intended = at < p->nr_peers ? at + 1 : 0;
 	if (p->kind == ZUG_PLAN_SELECTION && !p->intended && rule->intended != SEARCH_NO_TASK)
@@ -546,7 +552,7 @@ static bool give_plan(struct kworld *k, uint32_t task, struct zug_plan *p)
 		p->base = false;
 	if (p->kind == ZUG_PLAN_CHOICES)
 		return p->nr_runs || p->base;
-	return p->kind != ZUG_PLAN_STEPS || p->nr_runs > 1;
+	return p->kind != ZUG_PLAN_STEPS || p->nr_runs > 1 || (p->nr_runs && p->runs[0].peer != p->holder);
 }
 
 /* The kernel side follows a plan where all that decides is in sight there. */

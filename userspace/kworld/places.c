@@ -559,6 +559,13 @@ static uint64_t count_of(struct places *p, uint32_t task)
 	return ARRAY_RESERVE_ZERO(p->counts, p->nr_counts, task + 1) ? p->counts[task]++ : 0;
 }
 
+bool places_is_to_come(const struct places *p, uint64_t object)
+{
+	uint32_t task = zug_object_task(object);
+
+	return zug_object_is_numbered(object) && (task >= p->nr_counts || zug_object_nth(object) >= p->counts[task]);
+}
+
 static uint64_t static_id(struct places *p, const struct static_place *at)
 {
 	return fixed(mix(mix(module_hash(p, at->module).data, at->vaddr), at->process));

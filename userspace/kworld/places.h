@@ -111,6 +111,8 @@ bool places_is_file(struct places *p, uint64_t object);
  * file is not mapped now.
  */
 bool places_static_address(struct places *p, uint64_t object, uint32_t *process, uint64_t *address);
+/* In this execution no operation has been on the object yet: it gets its number by one of zug_object_task(), or not at all. */
+bool places_is_to_come(const struct places *p, uint64_t object);
 
 /* True when the object is static data whose type is _Atomic (symfile_is_atomic()). */
 bool places_is_atomic(struct places *p, uint64_t object);

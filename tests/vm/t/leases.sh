@@ -4,7 +4,9 @@
 # shellcheck source=tests/vm/lib.sh
 . "$(dirname "$0")/../lib.sh"
 
-strategies=(random random:stick=3 pct pos surw urw guided portfolio preemption delay dfs dpor)
+strategies=(random random:stick=3 pct pos surw urw guided lockstep portfolio preemption delay dfs dpor)
+# What is done with a failure: nothing.
+keeps=(--keep-going --no-minimize --verify 0)
 
 # script NAME: standard input becomes a program in this folder.
 script()
@@ -73,7 +75,7 @@ ends()
 # leases change.
 searched()
 {
-	ZUG_DEBUG=times zug 120 run -q --keep-going --no-minimize --verify 0 --timeout 10s --seed 3 --ask "$1" \
+	ZUG_DEBUG=times zug 120 run -q "${keeps[@]}" --timeout 10s --seed 3 --ask "$1" \
 		--strategy "$3" "${@:4}" -o "$1" -- "$2"
 	grep -a '^execution ' "$dir/err" | sed 's/: launch.*drain [^,]*,/:/' >"$dir/$1.all"
 	sed 's/ [0-9]* asked,//' "$dir/$1.all" >"$dir/$1.runs"
@@ -107,9 +109,22 @@ if begin "the same executions with leases and without"; then
 	same "$programs/if-for-while" portfolio --executions 20 --no-races
 	same "$programs/dining-philosophers" pos --executions 8
 	same "$programs/dining-philosophers" surw --executions 8
+	same "$programs/dining-philosophers" lockstep --executions 6
 	same "$programs/dining-philosophers" guided --executions 12
 	# a thread ends, and another one waits for that
 	same "$programs/torn-pair-fixed" guided --executions 60
+	end
+fi
+# A failure is replayed, minimised and compared with its neighbours.
+if begin "the same trials with leases and without"; then
+	keeps=()
+	for ask in always unknown; do
+		searched $ask "$programs/abba-deadlock" portfolio --executions 20
+		sed "s/, after [0-9.]* m\?s:/:/; s/\b$ask\b/unknown/" "$dir/out" >"$dir/$ask.said"
+	done
+	grep -q '^minimised in .*executions' "$dir/always.said" || note "nothing was minimised: $(said)"
+	cmp -s "$dir/always.said" "$dir/unknown.said" || note "$(diff "$dir/always.said" "$dir/unknown.said" | head -n 4)"
+	keeps=(--keep-going --no-minimize --verify 0)
 	end
 fi
 # Which calls are passed does not depend on the scan for data races, which would look at all code of a shell and its tools.
