@@ -388,8 +388,15 @@ static __always_inline bool changes_action(struct task_struct *p, const __u64 *a
 	       wanted[0] > 1 || old[0] != wanted[0] || (old[1] ^ wanted[1]) & SA_ABOUT_CHILDREN;
 }
 
-static __always_inline int enters_call(struct task_struct *p, struct task_state *t, __s32 nr,
-				       const struct call_args *args)
+/* The task is stopped for user space alone, which prepares it, and goes on. */
+static __always_inline void stop_fresh(struct task_struct *p, struct task_state *t)
+{
+	event_init(&t->ev, ZUG_EV_FRESH, p, t);
+	t->flags = (t->flags & ~TF_FRESH) | TF_STOP;
+	scx_bpf_kick_cpu(bpf_get_smp_processor_id(), SCX_KICK_PREEMPT);
+}
+
+static __always_inline int call_begins(struct task_struct *p, struct task_state *t, __s32 nr, const struct call_args *args)
 {
 	struct zug_sandbox *s;
 	const __u64 *a = args->a;
@@ -443,9 +450,7 @@ static __always_inline int enters_call(struct task_struct *p, struct task_state 
 		return 0;
 	}
 	if ((t->flags & TF_FRESH) && t->id == s->holder) {
-		event_init(&t->ev, ZUG_EV_FRESH, p, t);
-		t->flags = (t->flags & ~TF_FRESH) | TF_STOP;
-		scx_bpf_kick_cpu(bpf_get_smp_processor_id(), SCX_KICK_PREEMPT);
+		stop_fresh(p, t);
 		return 0;
 	}
 	if (s->quiet && t->id == s->holder) {
@@ -511,6 +516,18 @@ static __always_inline int enters_call(struct task_struct *p, struct task_state 
 	if (s->setup.syscall_points & ZUG_SYS_NOT_INSTALLED && !begins && asks_distribution(nr, args))
 		return 0;
 	return call_point(s, p, t, args);
+}
+
+static __always_inline int enters_call(struct task_struct *p, struct task_state *t, __s32 nr, const struct call_args *args)
+{
+	struct zug_sandbox *s = sandbox_of(t);
+	bool quiet = s && s->quiet && s->turn.looks_out;
+	int ret = call_begins(p, t, nr, args);
+
+	/* the search has begun, and the task stops for nothing else */
+	if (quiet && !s->quiet && t->id == s->holder && !(t->flags & TF_STOP))
+		stop_fresh(p, t);
+	return ret;
 }
 
 /* The kernel has room for what perf would want to know, and fills it, at each call of each task of the machine. */

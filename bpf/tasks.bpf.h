@@ -213,7 +213,7 @@ int BPF_PROG(zug_mmap, struct vm_area_struct *vma)
 	e.arg[3] = (__u64)LOOSE(vma)->vm_mm;
 	e.state = own_pid(p);
 	/* user space asks the process what that is: it may not be gone by then */
-	if (!mod && !(t->flags & (TF_PRE | TF_START)))
+	if ((!mod || (mod->data_size && s->quiet)) && !(t->flags & (TF_PRE | TF_START)))
 		t->flags |= TF_FRESH;
 	e.obj.ino = fk.ino;
 	e.obj.dev = fk.dev;

@@ -13,7 +13,7 @@
 #endif
 #include "zug_note.h"
 
-#define ZUG_ABI_VERSION		38
+#define ZUG_ABI_VERSION		39
 #define ZUG_MAX_SANDBOXES	256	/* a power of two */
 #define ZUG_MAX_TASKS		32768	/* of all sandboxes together */
 /* The kernel's watchdog looks every 15 s, and strikes when a task has waited for 30 s. */
@@ -53,7 +53,8 @@ enum zug_event_kind {
 	ZUG_EV_UNGRANTED,	/* ran without a grant: a bug of ours */
 	ZUG_EV_LENT,		/* waited uninterruptibly for long: its turn was lent to the others */
 	ZUG_EV_REFUSED,		/* a system call that zugzwang does not let through: nr */
-	ZUG_EV_FRESH,		/* at its first system call after an exec, or an UNPROBED (gives up the turn): prepare it, and let it go on */
+	ZUG_EV_FRESH,		/* at its first system call after an exec, an UNPROBED, or the MODULE of an interpreter while quiet; or where that */
+				/* ends with zug_turn.looks_out (gives up the turn): prepare it, and let it go on */
 	ZUG_EV_TIMER,		/* has set a timer by nr; arg[0]: its id or descriptor, [1]: interval, ns, deadline: 0 for never; */
 				/* timer_create: arg[1]: word holds its sigevent */
 	ZUG_EV_STEPPED,		/* right after the instruction of a WATCHED point: as WATCH; arg[0] 0: its operand is not known */
@@ -200,6 +201,7 @@ struct zug_turn {
 	__u32 any_time;		/* a time-out may expire at each point that is not left out: it stops also where no other task is runnable */
 	__u32 stop_always;	/* stop at every point, also where no other task could run (replay) */
 	__u32 own_only;		/* of an interpreter's task only what the program's own functions do is a point */
+	__u32 looks_out;	/* breakpoints are out of processes until the search begins: the task that comes there stops */
 	__u64 granted_at;	/* now, on CLOCK_MONOTONIC */
 };
 

@@ -647,6 +647,7 @@ void kworld_free(struct world *w)
 	id_map_free(&k->told);
 	kworld_heat_free(&k->heat);
 	kworld_callers_free(&k->callers);
+	kworld_looks_free(&k->looks);
 	kworld_root_close(&k->root);
 	kworld_root_close(&k->cwd);
 	free(k);

@@ -227,6 +227,8 @@ static void goes_on(struct kworld *k, const struct arrival *a)
 static bool on_fresh(struct kworld *k, struct arrival *a)
 {
 	kworld_prepare(k, a->e.pid);
+	if (a->t)
+		kworld_looks_take_out(k, a->t->process, a->e.pid);
 	goes_on(k, a);
 	return false;
 }
@@ -315,6 +317,7 @@ static void name_output(struct kworld *k, int fd)
 static bool on_start(struct kworld *k, struct arrival *a)
 {
 	kworld_prepare(k, a->e.pid);
+	kworld_looks_take_out(k, a->t->process, a->e.pid);
 	name_output(k, k->o.launch.out);
 	name_output(k, k->o.launch.err);
 	a->ev.kind = WORLD_POINT;

@@ -262,9 +262,19 @@ struct prefix {
 	pid_t pid;			/* the first process of the next execution, which stands still; 0: there is none yet */
 	bool used;			/* this execution was forked */
 	bool feeding;			/* it stands still until the whole list has taken effect */
+	bool looks_out;			/* zug_turn.looks_out, of the template */
 	/* Locks that the kernel side could not read when a task of the first process came to them: their pages were not there. */
 	uint64_t unread[UNREAD_LOCKS];
 	uint32_t nr_unread, nr_touched;	/* the first ones of them are there in this template */
+};
+
+/* The breakpoints at an interpreter's looks (kworld_looks.c). */
+struct look;
+struct looks {
+	struct look *list;
+	size_t nr, room;
+	bool known;
+	uint64_t changed;		/* kernel_probes_changed() when they were found */
 };
 
 struct kworld {
@@ -291,6 +301,7 @@ struct kworld {
 	struct flows flows;
 	struct heat heat;
 	struct caller_steps callers;
+	struct looks looks;
 	struct test_root root;
 	struct test_root cwd;		/* the current folder of the task that used a relative path last ... */
 	char cwd_path[PATH_MAX];	/* ... and its name, as long as nothing has moved files */
@@ -478,6 +489,13 @@ bool kworld_in_flight(struct world *w);
 
 /* Virtual time (kworld_time.c). A process that stands at its first system call is made ready for it. 0 or -errno. */
 int kworld_prepare(struct kworld *k, int pid);
+/*
+ * Until the search begins the breakpoints at an interpreter's looks are out of a process, which stands still; and put back into
+ * all, once it has begun: before each grant. kworld_looks.c
+ */
+void kworld_looks_take_out(struct kworld *k, uint32_t process, int pid);
+void kworld_looks_put_back(struct kworld *k);
+void kworld_looks_free(struct looks *l);
 /* Before a grant: sets the time from which on the granted task stops because a time-out may expire. */
 void kworld_set_alarm(struct kworld *k);
 bool kworld_virtual(struct kworld *k);

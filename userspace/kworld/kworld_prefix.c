@@ -119,6 +119,7 @@ static int make_template(struct kworld *k, uint64_t patience_ns, char *err, size
 	k->prefix.recording = true;
 	ret = follow(k, k->run.root_pid, patience_ns, err, errlen);
 	k->prefix.recording = false;
+	k->prefix.looks_out = k->run.turn.looks_out;
 	if (!ret)
 		ret = sandbox_template_keep(k->o.sandbox, k->run.root_pid, err, errlen);
 	if (ret) {
@@ -202,6 +203,7 @@ bool kworld_take_copy(struct kworld *k)
 	k->run.root_pid = p->pid;
 	p->pid = 0;
 	p->used = p->feeding = k->w.told_again = true;
+	k->run.turn.looks_out = p->looks_out;
 	p->next = 0;
 	return true;
 }

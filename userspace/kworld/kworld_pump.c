@@ -216,12 +216,13 @@ bool kworld_lend(struct kworld *k)
 
 int kworld_give_turn(struct kworld *k, uint32_t kid, int pid)
 {
-	struct zug_ctl c = { .cmd = ZUG_CMD_GRANT, .sandbox = sandbox_slot(k->o.sandbox), .task = kid, .pid = pid,
-			     .turn = k->run.turn };
+	struct zug_ctl c = { .cmd = ZUG_CMD_GRANT, .sandbox = sandbox_slot(k->o.sandbox), .task = kid, .pid = pid };
 
 	/* it gets it when the prefix has taken effect */
 	if (k->prefix.feeding)
 		return 0;
+	kworld_looks_put_back(k);
+	c.turn = k->run.turn;
 	c.turn.granted_at = clock_now_ns();
 	return kernel_ctl(k->o.kernel, &c);
 }

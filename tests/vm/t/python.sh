@@ -111,6 +111,31 @@ if [ "$known" = True ] && begin "without options a search begins at the first ta
 		fewer=$(sed -n 's/^nothing found in 1 execution (.* \([0-9]*\) steps.*/\1/p' "$dir/out")
 		[ "${fewer:-0}" -gt 50 ] && [ "$fewer" -lt $((${steps:-0} / 3)) ] || note "$command: $steps steps with its start, $fewer without"
 	done
+	# until then the interpreter looks whether others want to go on without a trap
+	cat >traps.py <<-'end'
+		import sys, threading
+		def traps():
+		    found = 0
+		    with open("/proc/self/mem", "rb") as memory, open("/proc/self/maps") as maps:
+		        for line in maps:
+		            area, rights, at, _, _, *path = line.split()
+		            if "x" in rights and path and "python3" in path[0]:
+		                begin, end = (int(a, 16) for a in area.split("-"))
+		                memory.seek(begin)
+		                with open(path[0], "rb") as f:
+		                    f.seek(int(at, 16))
+		                    found += memory.read(end - begin).count(b"\xcc") - f.read(end - begin).count(b"\xcc")
+		    return found
+		before = traps()
+		t = threading.Thread(target=int)
+		t.start()
+		t.join()
+		after = traps()
+		print(before, after)
+		sys.exit(after - before < 10)
+	end
+	zug 60 run -q --executions 10 -o traces -- $python traps.py
+	want_status 0
 	# a program that makes none is one schedule
 	echo 'print(1)' >one.py
 	zug 60 run -q -o traces -- $python one.py
