@@ -27,20 +27,36 @@ static __always_inline __u64 operand(struct task_state *t, const struct zug_site
 	return addr;
 }
 
-/* What the interpreter executes that stands at that site, or its operation is about. 0: it cannot be read. */
-static __noinline __u64 executed(const struct zug_site *site, __u64 addr)
+/* The end of a path, and what leads there: of an interpreter, the frame that a function is executed in. */
+struct led {
+	__u64 from, to;
+};
+
+/* What the interpreter executes that stands at that site, or its operation is about. to 0: it cannot be read. */
+static __noinline int follow_path(const struct zug_site *site, __u64 addr, struct led *led)
 {
 	__s64 at;
 	__u32 i;
 
-	if (!site)
+	if (!site || !led)
 		return 0;
+	led->to = 0;
 	for (i = 0; i < ZUG_SITE_PATH && site->path[i]; i++) {
+		led->from = addr;
 		at = site->path[i] == ZUG_PATH_HERE ? 0 : site->path[i];
 		if (bpf_probe_read_user(&addr, sizeof(addr), (void *)(addr + at)))
 			return 0;
 	}
-	return addr;
+	led->to = addr;
+	return 0;
+}
+
+static __always_inline __u64 executed(const struct zug_site *site, __u64 addr)
+{
+	struct led led = {};
+
+	follow_path(site, addr, &led);
+	return led.to;
 }
 
 /*
@@ -349,10 +365,14 @@ static __always_inline void hit_executes(struct hit *h)
 	const struct zug_site *site = h->site;
 	struct task_state *t = h->t;
 	struct zug_hits *hits;
+	struct led led = {};
 	__u32 caller;
 
-	t->ev.arg[0] = executed(site, operand(t, site, h->regs, h->ip));
-	caller = executed_says(t, t->ev.arg[0]);
+	follow_path(site, operand(t, site, h->regs, h->ip), &led);
+	t->ev.arg[0] = led.to;
+	caller = executed_says(t, led.to);
+	if (caller == ZUG_CALLER_UNKNOWN && !(site->flags & ZUG_SITE_CALLED) && h->sp && h->sp->frames.known && led.to)
+		caller = look_says(t, h->sp, led.from, led.to);
 	if (caller == ZUG_CALLER_LEFT_OUT ||
 	    (caller == ZUG_CALLER_IN && site->limit && (hits = hits_of(t, h->number)) && used_up(h->s, site, hits)))
 		return;

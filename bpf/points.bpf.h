@@ -320,7 +320,7 @@ static __always_inline __u32 executed_says(const struct task_state *t, __u64 add
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 16384);
-	__type(key, struct zug_caller_key);
+	__type(key, struct zug_code_key);
 	__type(value, struct zug_code);
 } codes SEC(".maps");
 
@@ -358,6 +358,70 @@ static __noinline __u64 innermost_frame(const struct space *sp, __u64 tls)
 	return 0;
 }
 
+/* ZUG_CODE_* of a code object. */
+static __noinline __u32 code_says(const struct task_state *t, const struct space *sp, __u64 code)
+{
+	struct zug_code_key key = { .addr = code };
+	const struct zug_frames *f;
+	__u64 file, name, begin;
+	struct zug_code *c;
+
+	if (!t || !sp)
+		return ZUG_CODE_UNKNOWN;
+	key.sandbox = t->slot;
+	f = &sp->frames;
+	c = bpf_map_lookup_elem(&codes, &key);
+	if (!c)
+		return ZUG_CODE_UNKNOWN;
+	file = user_word(code + f->file);
+	name = user_word(code + f->name);
+	if (user_word(file + f->text_length) != c->file_length || user_word(name + f->text_length) != c->name_length)
+		return ZUG_CODE_UNKNOWN;
+	file += f->text_begin + c->file_length;
+	begin = user_word(name + f->text_begin);
+	if (c->name_length < sizeof(begin))
+		begin &= (1ull << 8 * (c->name_length & 7)) - 1;
+	if (begin != c->name_begin || user_word(file - 8) != c->file_end[1] ||
+	    (c->file_length >= sizeof(c->file_end) && user_word(file - 16) != c->file_end[0]))
+		return ZUG_CODE_UNKNOWN;
+	return c->what;
+}
+
+#define CALLED_BY_C	4	/* frames of calls from C between that of a function and that of its caller */
+
+/*
+ * At a look of an interpreter, in that frame and function: LEFT_OUT where the language's library executes, and the program has not
+ * called that function. UNKNOWN: user space has to look (kworld_executes_own()).
+ */
+static __noinline __u32 look_says(const struct task_state *t, const struct space *sp, __u64 frame, __u64 code)
+{
+	const struct zug_frames *f;
+	__u32 what, i;
+	__u8 owner;
+
+	if (!t || !sp)
+		return ZUG_CALLER_UNKNOWN;
+	f = &sp->frames;
+	what = code_says(t, sp, code);
+	if (what == ZUG_CODE_UNKNOWN || what == ZUG_CODE_OWN)
+		return ZUG_CALLER_UNKNOWN;
+	if (what == ZUG_CODE_BEGINS)
+		return ZUG_CALLER_LEFT_OUT;
+	bpf_for(i, 0, CALLED_BY_C) {
+		frame = user_word(frame + f->previous);
+		if (!frame)
+			return ZUG_CALLER_LEFT_OUT;
+		owner = 0;
+		if (f->owner != ZUG_FRAMES_NONE && bpf_probe_read_user(&owner, sizeof(owner), (void *)(frame + f->owner)))
+			return ZUG_CALLER_UNKNOWN;
+		if (owner == ZUG_FRAMES_OF_C)
+			continue;
+		what = code_says(t, sp, user_word(frame + f->code));
+		return what == ZUG_CODE_UNKNOWN || what == ZUG_CODE_OWN ? ZUG_CALLER_UNKNOWN : ZUG_CALLER_LEFT_OUT;
+	}
+	return ZUG_CALLER_UNKNOWN;
+}
+
 /*
  * Whether the language's library does what the task is about to do, and that is no point: with own_only all of it, else what
  * starts threads and ends them. ZUG_CALLER_*; UNKNOWN: user space has to look, and tells of the functions that it finds.
@@ -366,11 +430,9 @@ static __noinline __u32 library_does(struct task_struct *p, const struct task_st
 {
 	const struct zug_frames *f = &sp->frames;
 	__u64 frame = innermost_frame(sp, BPF_CORE_READ(p, thread.fsbase));
-	struct zug_caller_key key = { .mm = t->mm };
 	bool innermost = true;
-	struct zug_code *c;
+	__u32 what, i;
 	__u8 owner = 0;
-	__u32 i;
 
 	if (!frame)
 		return ZUG_CALLER_UNKNOWN;
@@ -380,15 +442,14 @@ static __noinline __u32 library_does(struct task_struct *p, const struct task_st
 		if (f->owner != ZUG_FRAMES_NONE && bpf_probe_read_user(&owner, sizeof(owner), (void *)(frame + f->owner)))
 			return ZUG_CALLER_UNKNOWN;
 		if (f->owner == ZUG_FRAMES_NONE || owner != ZUG_FRAMES_OF_C) {
-			key.addr = user_word(frame + f->code);
-			c = bpf_map_lookup_elem(&codes, &key);
-			if (!c || c->file != user_word(key.addr + f->file))
+			what = code_says(t, sp, user_word(frame + f->code));
+			if (what == ZUG_CODE_UNKNOWN)
 				return ZUG_CALLER_UNKNOWN;
-			if (c->what == ZUG_CODE_OWN)
+			if (what == ZUG_CODE_OWN)
 				return ZUG_CALLER_IN;
-			if (own_only || c->what == ZUG_CODE_BEGINS)
+			if (own_only || what == ZUG_CODE_BEGINS)
 				return ZUG_CALLER_LEFT_OUT;
-			if (c->what == ZUG_CODE_RUNS)
+			if (what == ZUG_CODE_RUNS)
 				return ZUG_CALLER_IN;
 			innermost = false;
 		}

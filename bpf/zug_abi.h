@@ -843,14 +843,24 @@ struct zug_frames {
 	__u16 cframe_frame;	/* thread_frame leads there first; ZUG_FRAMES_NONE: it does not */
 	__u16 code, previous;	/* of a frame */
 	__u16 owner;		/* a byte: ZUG_FRAMES_OF_C says that it is a call from C; ZUG_FRAMES_NONE: it has none */
-	__u16 file;		/* of a code object */
+	__u16 file, name;	/* of a code object: texts */
+	__u16 text_length, text_begin;	/* of a text in ASCII */
 	__u16 pad;
 };
 #define ZUG_FRAMES_NONE	0xffff
 #define ZUG_FRAMES_OF_C	3
 #define ZUG_FRAMES_MOST	64	/* so many frames say it */
 
-/* What is said of a function that an interpreter executes, by the address of its code object (struct zug_caller_key, run 0). */
+/*
+ * What is said of a function that an interpreter executes, by the address of its code object and the sandbox: copies of a
+ * template have most of them at the same places, and so have executions that begin by exec. What else lies there has another
+ * name, or another file.
+ */
+struct zug_code_key {
+	__u32 sandbox;
+	__u32 pad;
+	__u64 addr;
+};
 enum {
 	ZUG_CODE_UNKNOWN = 0,
 	ZUG_CODE_OWN,		/* it is the program's own */
@@ -861,8 +871,10 @@ enum {
 struct zug_code {
 	__u32 what;
 	__u32 pad;
-	__u64 file;		/* its file's object: with another one it is not that function any more */
+	__u64 file_length, file_end[2];	/* of the file's name, and the last words of it; [0]: 0 of a short one */
+	__u64 name_length, name_begin;	/* the same of the function, but the first word; bytes behind its end are 0 */
 };
+#define ZUG_CODE_FILE_LEAST	8	/* functions of files with shorter names are not told */
 
 struct zug_module {
 	__u32 number;
@@ -983,8 +995,8 @@ _Static_assert(sizeof(struct zug_site_key) == 16, "zug_site_key");
 _Static_assert(sizeof(struct zug_caller_key) == 16, "zug_caller_key");
 _Static_assert(sizeof(struct zug_caller) == 16, "zug_caller");
 _Static_assert(sizeof(struct zug_file_key) == 16, "zug_file_key");
-_Static_assert(sizeof(struct zug_module) == 48, "zug_module");
-_Static_assert(sizeof(struct zug_code) == 16, "zug_code");
+_Static_assert(sizeof(struct zug_module) == 56, "zug_module");
+_Static_assert(sizeof(struct zug_code) == 48, "zug_code");
 _Static_assert(sizeof(struct zug_ctl) == 184, "zug_ctl");
 
 #endif

@@ -81,7 +81,7 @@ void kernel_tell_caller(struct kernel *k, uint32_t mm, uint32_t run, uint64_t ad
 {
 }
 
-void kernel_tell_code(struct kernel *k, uint32_t mm, uint64_t addr, const struct zug_code *c)
+void kernel_tell_code(struct kernel *k, uint32_t slot, uint64_t addr, const struct zug_code *c)
 {
 }
 

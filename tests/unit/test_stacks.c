@@ -311,6 +311,37 @@ static void threads_of_python(void **state)
 	assert_int_equal(symbols_code_of(&(struct trace_frame){ .line = 1 }), ZUG_CODE_RUNS);
 }
 
+/* By this the kernel side tells a function from another one whose code object lies where that one's was. */
+static void codes_of_python(void **state)
+{
+	const struct trace_frame wait = { .function = "Condition.wait", .file = "/usr/lib/python3.11/threading.py" };
+	const struct trace_frame made = { .function = "f", .file = "<string>" };
+	const struct trace_frame own = { .function = "f", .file = "/home/u/shop.py" };
+	struct zug_code c = sym_python_code(&wait);
+
+	(void)state;
+	assert_int_equal(c.what, ZUG_CODE_LIBRARY);
+	assert_int_equal(c.file_length, 32);
+	assert_memory_equal(c.file_end, ".11/threading.py", 16);
+	assert_int_equal(c.name_length, 14);
+	assert_memory_equal(&c.name_begin, "Conditio", 8);
+	/* there are no 16 bytes, and none behind a name count */
+	c = sym_python_code(&made);
+	assert_int_equal(c.what, ZUG_CODE_LIBRARY);
+	assert_int_equal(c.file_end[0], 0);
+	assert_memory_equal(&c.file_end[1], "<string>", 8);
+	assert_int_equal(c.name_begin, 'f');
+	c = sym_python_code(&own);
+	assert_int_equal(c.what, ZUG_CODE_OWN);
+	assert_int_equal(c.file_end[0], 0);
+	assert_memory_equal(&c.file_end[1], "/shop.py", 8);
+	/* of what is kept in another way, or cannot be read, nothing is told */
+	assert_int_equal(sym_python_code(&(struct trace_frame){ .function = "f", .file = "a.py" }).what, ZUG_CODE_UNKNOWN);
+	assert_int_equal(sym_python_code(&(struct trace_frame){ .function = "f\xc3\xbc", .file = "/home/u/shop.py" }).what,
+			 ZUG_CODE_UNKNOWN);
+	assert_int_equal(sym_python_code(&(struct trace_frame){ .file = "/home/u/shop.py" }).what, ZUG_CODE_UNKNOWN);
+}
+
 static const char in_java[] =
 	"package bank;\n"
 	"public class Stack {\n"
@@ -550,6 +581,7 @@ int main(void)
 		cmocka_unit_test(python_code_made_anew),
 		cmocka_unit_test(lines_of_python),
 		cmocka_unit_test(threads_of_python),
+		cmocka_unit_test(codes_of_python),
 		cmocka_unit_test(a_place_in_bash),
 		cmocka_unit_test(a_stack_in_java),
 		cmocka_unit_test(lines_of_java),

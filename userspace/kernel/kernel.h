@@ -122,8 +122,8 @@ uint32_t kernel_probes_round(const struct kernel *k);
 
 /* What is known of a caller of primitives; run: of what an interpreter executes, in that execution of the sandbox, else 0. */
 void kernel_tell_caller(struct kernel *k, uint32_t mm, uint32_t run, uint64_t addr, const struct zug_caller *c);
-/* What a function is that an interpreter executes, by its code object. */
-void kernel_tell_code(struct kernel *k, uint32_t mm, uint64_t addr, const struct zug_code *c);
+/* What a function is that an interpreter executes in that sandbox, by its code object. */
+void kernel_tell_code(struct kernel *k, uint32_t slot, uint64_t addr, const struct zug_code *c);
 
 /* One probe: site is the index that events name. */
 struct kernel_probe {

@@ -152,9 +152,9 @@ void kernel_tell_caller(struct kernel *k, uint32_t mm, uint32_t run, uint64_t ad
 	bpf_map_update_elem(programs_map(k->programs, "callers"), &key, c, BPF_ANY);
 }
 
-void kernel_tell_code(struct kernel *k, uint32_t mm, uint64_t addr, const struct zug_code *c)
+void kernel_tell_code(struct kernel *k, uint32_t slot, uint64_t addr, const struct zug_code *c)
 {
-	struct zug_caller_key key = { .mm = mm, .addr = addr };
+	struct zug_code_key key = { .sandbox = slot, .addr = addr };
 
 	/* the same */
 	bpf_map_update_elem(programs_map(k->programs, "codes"), &key, c, BPF_ANY);

@@ -21,6 +21,8 @@
 #define BEGINS_MOST 200
 /* So many frames say it. */
 #define ASKED_FRAMES 12
+/* So many are read at first where more may have to be. */
+#define FIRST_FRAMES 4
 
 struct stack {
 	int pid;
@@ -303,6 +305,22 @@ static bool begins_for_program(struct kworld *k, const struct probe_module *m, u
 	return !*final && symbols_interpreted_begins(k->o.symbols, m->file, bias, t->pid, tls);
 }
 
+/*
+ * The kernel side is told what the functions are that the task executes, which stands still: it goes that way itself then. True
+ * when it knows the innermost.
+ */
+static bool tell_codes(struct kworld *k, const struct world_task *t, struct symfile *f, uint64_t bias, uint64_t tls)
+{
+	uint64_t codes[ZUG_FRAMES_MOST];
+	struct zug_code told[ZUG_FRAMES_MOST];
+	int nr = symbols_interpreted_codes(k->o.symbols, f, bias, t->pid, tls, codes, told, ZUG_FRAMES_MOST);
+
+	for (int i = 0; i < nr; i++)
+		if (told[i].what != ZUG_CODE_UNKNOWN)
+			kernel_tell_code(k->o.kernel, sandbox_slot(k->o.sandbox), codes[i], &told[i]);
+	return nr > 0 && told[0].what != ZUG_CODE_UNKNOWN;
+}
+
 bool kworld_executes_own(struct kworld *k, const struct world_task *t, const struct zug_event *e)
 {
 	const struct probe_site *s = probes_site(k->o.probes, e->site);
@@ -322,16 +340,20 @@ bool kworld_executes_own(struct kworld *k, const struct world_task *t, const str
 		k->run.begun |= own;
 		return own;
 	}
-	/* of an access the innermost says it, unless there is more to be asked */
+	/* of an access the innermost says it, else what called that as well, unless there is more to be asked */
 	nr = symbols_interpreted_by(k->o.symbols, m->file, bias, t->pid, regs[17], frames,
-				    s->fields && !probes_has_scope(k->o.probes) ? 1 : 64);
+				    probes_has_scope(k->o.probes) ? 64 : s->fields ? 1 : 2);
 	own = nr > 0 && (s->fields ? symbols_accesses(frames, nr) : symbols_own_frame(frames, nr) == 0);
 	if (nr > 0 && !own && s->fields && symbols_may_access(frames)) {
 		nr = symbols_interpreted_by(k->o.symbols, m->file, bias, t->pid, regs[17], frames, ASKED_FRAMES);
 		own = accesses_for_program(k, e, frames, nr, &final);
 	}
-	if (!own && !s->fields)
+	if (!own && !s->fields) {
+		/* the kernel side knows then where the program has not called it, and asks anew where it has */
+		if (m->told_frames && !probes_has_scope(k->o.probes))
+			final = !tell_codes(k, t, m->file, bias, regs[17]);
 		own = begins_for_program(k, m, bias, t, regs[17], e, frames, nr, &final);
+	}
 	if (own && probes_has_scope(k->o.probes)) {
 		here = probes_judge(k->o.probes, s->module, s->offset);
 		interpreted = probes_judge_interpreted(k->o.probes, frames, nr);
@@ -376,6 +398,15 @@ bool kworld_tells_frames(struct kworld *k, uint32_t process)
 	return next_interpreter(k, process, &m, &begin, &size) && probes_module(k->o.probes, m - 1)->told_frames;
 }
 
+/* Functions of Python: none says whether a thread begins or ends there, or is in the midst. */
+static bool all_of_library(const struct trace_frame *frames, int nr)
+{
+	for (int i = 0; i < nr; i++)
+		if (symbols_code_of(&frames[i]) != ZUG_CODE_LIBRARY)
+			return false;
+	return true;
+}
+
 /*
  * The task, which stands still, starts a thread or waits for one by the language's library. Who is preempted in there, with that
  * library's own locks, could as well be before it or behind it. by_itself: the interpreter does it, and not for a function:
@@ -390,7 +421,10 @@ static bool begins_thread_by(struct kworld *k, const struct world_task *t, unsig
 
 	if (places_bias(k->o.places, t->process, module, &bias) || kworld_registers(&k->w, t, regs))
 		return false;
-	nr = symbols_interpreted_by(k->o.symbols, f, bias, t->pid, regs[17], frames, 64);
+	/* of Python most often the first ones say it, and each one takes two looks at memory */
+	nr = symbols_interpreted_by(k->o.symbols, f, bias, t->pid, regs[17], frames, FIRST_FRAMES);
+	if (nr == FIRST_FRAMES && (symfile_is_java(f) || all_of_library(frames, nr)))
+		nr = symbols_interpreted_by(k->o.symbols, f, bias, t->pid, regs[17], frames, 64);
 	return nr ? symbols_begins_thread(frames, nr) : by_itself;
 }
 
@@ -469,21 +503,15 @@ static bool executes_library(struct kworld *k, const struct world_task *t)
 		symbols_code_of(&frame) != ZUG_CODE_OWN);
 }
 
-/* The kernel side is told what the functions are that the task executes, which stands still: it goes that way itself then. */
-static void tell_codes(struct kworld *k, const struct world_task *t, const struct zug_event *e)
+static void tell_unknown_codes(struct kworld *k, const struct world_task *t, const struct zug_event *e)
 {
-	uint64_t begin, size, bias, regs[18], codes[ZUG_FRAMES_MOST];
-	struct zug_code told[ZUG_FRAMES_MOST];
+	uint64_t begin, size, bias, regs[18];
 	unsigned int m = 0;
-	int nr;
 
 	if (!(e->flags & ZUG_EF_CODE) || t->state != TASK_PARKED || !next_interpreter(k, t->process, &m, &begin, &size) ||
 	    places_bias(k->o.places, t->process, m - 1, &bias) || kworld_registers(&k->w, t, regs))
 		return;
-	nr = symbols_interpreted_codes(k->o.symbols, probes_module(k->o.probes, m - 1)->file, bias, t->pid, regs[17], codes,
-				       told, ZUG_FRAMES_MOST);
-	for (int i = 0; i < nr; i++)
-		kernel_tell_code(k->o.kernel, e->mm, codes[i], &told[i]);
+	tell_codes(k, t, probes_module(k->o.probes, m - 1)->file, bias, regs[17]);
 }
 
 /*
@@ -508,7 +536,7 @@ void kworld_scope_point(struct kworld *k, struct world_task *t, const struct zug
 	bool out = e->flags & ZUG_EF_LEFT_OUT;
 	const struct probe_site *s = probes_site(k->o.probes, e->site);
 
-	tell_codes(k, t, e);
+	tell_unknown_codes(k, t, e);
 	if (e->flags & ZUG_EF_CALLER && s)
 		out = s->code.kind && !s->here ?
 		      ask_callers(k, t, e->mm, places_site(k->o.places, t->process, e->ip), e->ip, e->stack[0],
@@ -605,7 +633,7 @@ void kworld_scope_call(struct kworld *k, struct world_task *t, const struct zug_
 	bool interprets;
 	uint64_t site;
 
-	tell_codes(k, t, e);
+	tell_unknown_codes(k, t, e);
 	k->kt[t->task].asked_for_turn = false;
 	t->begins = loads_classes(k, t);
 	if (is_of_go(k, t, e) || asks_machine(k, t) || t->begins || (!(e->flags & ZUG_EF_LEASED) && executes_library(k, t)))

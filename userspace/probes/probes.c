@@ -172,6 +172,8 @@ static struct kernel_probe probe_of(struct probes *p, const struct probe_module 
 	kp.what.pass = probes_pass(mod, s);
 	if (s->executes) {
 		tell_executed(mod, s, &kp.what);
+		/* of functions that the lists name user space is asked */
+		kp.what.flags |= probes_has_scope(p) ? ZUG_SITE_CALLED : 0;
 		kp.what.flags |= s->from ? ZUG_SITE_FROM : 0;
 		return kp;
 	}

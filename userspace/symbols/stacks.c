@@ -385,7 +385,7 @@ int symbols_interpreted_codes(struct symbols *s, struct symfile *f, uint64_t bia
 
 	for (int i = 0; i < nr; i++) {
 		codes[i] = all[i].code;
-		told[i] = (struct zug_code){ .what = symbols_code_of(&all[i].frame), .file = all[i].file };
+		told[i] = sym_python_code(&all[i].frame);
 	}
 	free(all);
 	return nr;

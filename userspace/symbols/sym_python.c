@@ -158,6 +158,28 @@ uint32_t symbols_code_of(const struct trace_frame *f)
 	return ZUG_CODE_LIBRARY;
 }
 
+static bool is_ascii(const char *text)
+{
+	while (*text && !(*text & 0x80))
+		text++;
+	return !*text;
+}
+
+struct zug_code sym_python_code(const struct trace_frame *f)
+{
+	size_t file = f->file ? strlen(f->file) : 0, name = f->function ? strlen(f->function) : 0;
+	struct zug_code c = { .file_length = file, .name_length = name };
+
+	if (file < ZUG_CODE_FILE_LEAST || !is_ascii(f->file) || !name || !is_ascii(f->function))
+		return c;
+	c.what = symbols_code_of(f);
+	memcpy(&c.file_end[1], f->file + file - 8, 8);
+	if (file >= sizeof(c.file_end))
+		memcpy(&c.file_end[0], f->file + file - 16, 8);
+	memcpy(&c.name_begin, f->function, name < sizeof(c.name_begin) ? name : sizeof(c.name_begin));
+	return c;
+}
+
 /* Up to the program's innermost function, or to that for which the library made a thread. As library_does() of bpf/. */
 bool sym_python_begins_thread(const struct trace_frame *frames, int nr)
 {
@@ -481,7 +503,8 @@ bool symfile_interpreter_frames(struct symfile *f, struct zug_frames *frames)
 		.thread_next = l.thread_next, .thread_id = l.thread_id, .thread_frame = l.thread_frame,
 		.cframe_frame = l.cframe_frame == INCOMPLETE ? ZUG_FRAMES_NONE : l.cframe_frame,
 		.code = l.frame_code, .previous = l.frame_previous,
-		.owner = l.frame_entry == INCOMPLETE ? l.frame_owner : ZUG_FRAMES_NONE, .file = l.code_file,
+		.owner = l.frame_entry == INCOMPLETE ? l.frame_owner : ZUG_FRAMES_NONE,
+		.file = l.code_file, .name = l.code_name, .text_length = l.text_length, .text_begin = l.text_ascii,
 	};
 	return true;
 }
@@ -583,7 +606,6 @@ static bool tell_frame(const struct python *p, const struct frame_words *f, stru
 	to->frame = (struct trace_frame){ .function = c->function, .file = c->file, .line = line > 0 ? line : 0 };
 	to->begins = line > 0 && line == c->links.first_line;
 	to->code = f->code;
-	to->file = c->links.file;
 	return true;
 }
 

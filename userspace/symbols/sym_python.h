@@ -15,6 +15,8 @@ int sym_python_frames(struct symfile *f, struct sym_string **strings, int pid, u
 		      struct interpreted_frame *frames, int max);
 /* Frees what is kept of the file. */
 void sym_python_free(struct symfile *f);
+/* What the kernel side is told of the function of a frame; what ZUG_CODE_UNKNOWN: nothing can be told. */
+struct zug_code sym_python_code(const struct trace_frame *f);
 /* symbols_begins_thread() */
 bool sym_python_begins_thread(const struct trace_frame *frames, int nr);
 /* The function of the interpreter in which all Python code is executed. */
