@@ -238,7 +238,8 @@ int zug_plant(struct pt_regs *ctx)
 	if (!site || !site->insn.op)
 		return 0;
 	t = state_of(p);
-	if (!t)
+	/* who was killed while it stood here executes no more; nor does the kernel step for it then */
+	if (!t || is_dying(p, t))
 		return 0;
 	if (t->flags & TF_DONE) {
 		t->flags &= ~TF_DONE;

@@ -341,6 +341,19 @@ if begin "--watch in several processes"; then
 	end
 fi
 
+# Also where it stands before an instruction that the kernel side executes in place of the processor.
+if begin "who is killed does not do what it stands before"; then
+	zug 60 run -q --keep-going --no-minimize --executions 40 -o traces -- "$points/killed-adds"
+	want_status 1
+	for trace in traces/*.trace; do
+		zug 60 show --json "$trace"
+		code=$(grep -oE '"outcome":\{"kind":"exit",[^}]*"code":[0-9]+' "$dir/out" | grep -oE '[0-9]+$')
+		nr=$(grep -c '^{"step":.*"task":1,"op":"data-write"' "$dir/out")
+		[ "$code" = "$nr" ] || note "$trace: $code additions, $nr steps"
+	done
+	end
+fi
+
 if begin "additions of the only task to a watched variable"; then
 	# They pass without a question; a replay asks at each, and executes the same. The first execution has no watch yet, and
 	# one with it has 300 steps.
