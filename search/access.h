@@ -77,6 +77,33 @@ static inline struct access access_of(const struct zug_label *l)
 	return a;
 }
 
+/*
+ * It could do anything as far as its label tells, and most often concerns its own process alone, or what else it names: it
+ * says how a signal is handled, executes a program, makes a pipe, goes on or ends. Shells do little else.
+ */
+static inline bool access_is_own_affair(unsigned int op, const struct access *a)
+{
+	switch (op) {
+	case ZUG_OP_SIGACTION: case ZUG_OP_SIGPROCMASK: case ZUG_OP_EXEC: case ZUG_OP_WAITPID: case ZUG_OP_RESUME:
+	case ZUG_OP_PIPE: case ZUG_OP_SOCKET: case ZUG_OP_MMAP:
+		return true;
+	}
+	return a->object[1] == ACCESS_OPAQUE;
+}
+
+/* For schedules that are only a guess, and are executed: what is an own affair depends on nothing but what it names. */
+static inline struct access access_likely(const struct zug_label *l)
+{
+	struct access a = access_of(l);
+
+	if (!access_is_own_affair(l->op, &a))
+		return a;
+	a.object[1] = 0;
+	if (a.object[0] == ACCESS_OPAQUE)
+		a.object[0] = 0;
+	return a;
+}
+
 /* False when an operation with that label certainly does not depend on a: cheaper than to look closely. */
 static inline bool access_may_depend(const struct access *a, const struct zug_label *l)
 {

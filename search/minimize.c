@@ -52,6 +52,7 @@ struct minimize {
 	enum phase phase;
 	uint64_t loop;			/* so many of the last steps are a loop; 0: none are known to be */
 	size_t chunk, at;		/* in best.diffs, or (REORDER) best.tasks: what is changed */
+	bool strict;			/* GATHER, NEEDLESS: see access_at() */
 	int move;			/* REORDER, SINGLES: which change is tried there */
 	bool changed;			/* something was accepted in this round of a phase */
 	bool moved;		/* a preemption was made later */
@@ -176,9 +177,37 @@ static bool try_reordered(struct minimize *m)
 	}
 }
 
-/* What others did while the task was preempted there concerns nothing that it did when it went on. */
-static bool is_needless(const struct schedule *r, const struct difference *d)
+/*
+ * What a step depends on, where a change of many steps at once is tried: as is likely at first, and if the failure does not
+ * come then (strict), whatever it could depend on.
+ */
+static struct access access_at(const struct minimize *m, const struct zug_label *l)
 {
+	return m->strict ? access_of(l) : access_likely(l);
+}
+
+static bool has_own_affairs(const struct schedule *s)
+{
+	for (size_t i = 0; i < s->nr; i++) {
+		struct access a = access_of(&s->labels[i]);
+
+		if (access_is_own_affair(s->labels[i].op, &a))
+			return true;
+	}
+	return false;
+}
+
+/* The next of the two ways to see dependences; false: there is none that is another one. */
+static bool next_sight(struct minimize *m)
+{
+	m->strict = m->at;
+	return !m->at || (m->at == 1 && has_own_affairs(&m->best.s));
+}
+
+/* What others did while the task was preempted there concerns nothing that it did when it went on. */
+static bool is_needless(const struct minimize *m, const struct difference *d)
+{
+	const struct schedule *r = &m->best.s;
 	size_t on = d->step, end;
 
 	if (!d->preemption)
@@ -187,10 +216,10 @@ static bool is_needless(const struct schedule *r, const struct difference *d)
 		on++;
 	end = block_end(r, on);
 	for (size_t i = d->step; i < on; i++) {
-		struct access x = access_of(&r->labels[i]);
+		struct access x = access_at(m, &r->labels[i]);
 
 		for (size_t k = on; k < end; k++) {
-			struct access y = access_of(&r->labels[k]);
+			struct access y = access_at(m, &r->labels[k]);
 
 			if (access_dependent(&x, &y))
 				return false;
@@ -206,7 +235,7 @@ static bool try_without_needless(struct minimize *m)
 
 	m->nr_trial = 0;
 	for (size_t i = 0; i < s->nr_diffs; i++)
-		if (!is_needless(s, &s->diffs[i]))
+		if (!is_needless(m, &s->diffs[i]))
 			m->trial[m->nr_trial++] = s->diffs[i];
 	return m->nr_trial < s->nr_diffs;
 }
@@ -278,7 +307,7 @@ static bool try_gathered(struct minimize *m)
 
 	if (access && waits) {
 		for (size_t i = from; i < s->nr; i++)
-			access[i - from] = access_of(&s->labels[i]);
+			access[i - from] = access_at(m, &s->labels[i]);
 		gather(m, access, waits, from);
 		fewer = switches(m->a.order, s->nr) < switches(s->tasks, s->nr);
 	} else {
@@ -296,7 +325,7 @@ static bool next_of_phase(struct minimize *m)
 
 	switch (m->phase) {
 	case GATHER:
-		return !m->at && !m->loop && m->best.s.preemptions && try_gathered(m);
+		return !m->loop && m->best.s.preemptions && next_sight(m) && try_gathered(m);
 	case LOOP:
 		while (m->at < nr && m->best.s.diffs[m->at].step + m->loop < m->best.s.nr)
 			m->at++;
@@ -305,7 +334,7 @@ static bool next_of_phase(struct minimize *m)
 		try_without(m, m->at, nr);
 		return true;
 	case NEEDLESS:
-		return !m->at && try_without_needless(m);
+		return next_sight(m) && try_without_needless(m);
 	case CHUNKS:
 		for (; m->chunk > 1; m->chunk /= 2, m->at = 0) {
 			if (m->at >= nr)
@@ -596,11 +625,11 @@ static void end(void *state, const struct search_end *e)
 			m->a.error = accept(m);
 		set_chunk(m);
 		if (m->phase == GATHER) {
-			m->at = 1;
+			m->at += good ? 2 : 1;
 			return;
 		}
 		/* without these, others may look needless now */
-		m->at = m->phase == NEEDLESS && !good;
+		m->at = m->phase == NEEDLESS && !good ? m->at + 1 : 0;
 		m->phase = NEEDLESS;
 		return;
 	}

@@ -491,20 +491,6 @@ static bool is_lock(unsigned int op)
 }
 
 /*
- * What could do anything as far as its label tells, and concerns its own process alone, or what else it names: it says how a
- * signal is handled, executes a program, makes a pipe, goes on or ends. Shells do little else.
- */
-static bool is_own_affair(const struct step *s)
-{
-	switch (s->op) {
-	case ZUG_OP_SIGACTION: case ZUG_OP_SIGPROCMASK: case ZUG_OP_EXEC: case ZUG_OP_WAITPID: case ZUG_OP_RESUME:
-	case ZUG_OP_PIPE: case ZUG_OP_SOCKET: case ZUG_OP_MMAP:
-		return true;
-	}
-	return s->access.object[1] == ACCESS_OPAQUE;
-}
-
-/*
  * Aims of what comes before step j on that object: as in reversals.c, an unlock cannot change places with the lock after it,
  * and what may wait has more than one partner.
  */
@@ -518,7 +504,8 @@ static int find_partners(struct reversal *r, uint32_t j, int o, uint32_t *work)
 
 		if (b->task != s->task && (b->access.write || s->access.write) &&
 		    !(is_lock(s->op) && b->access.release) &&
-		    !(s->access.object[o] == ACCESS_OPAQUE && is_own_affair(s) && is_own_affair(b))) {
+		    !(s->access.object[o] == ACCESS_OPAQUE && access_is_own_affair(s->op, &s->access) &&
+		      access_is_own_affair(b->op, &b->access))) {
 			*work += j;
 			partners++;
 			if (mark(r, i, j) && add_aim(r, j, s->access.object[o]))

@@ -352,3 +352,49 @@ void program_free(struct program *p)
 		free(p->code[t]);
 	free(p);
 }
+
+static struct zug_label label_of_shell(uint32_t task, uint32_t n)
+{
+	struct zug_label l = { .op = n < SHELL_AFFAIRS ? ZUG_OP_SIGACTION : task ? ZUG_OP_ATOMIC_LOAD : ZUG_OP_ATOMIC_STORE,
+			       .object = n < SHELL_AFFAIRS ? 100 + task : 1, .site = (uint64_t)(task + 1) << 32 | n };
+
+	l.flags = zug_op_flags(l.op);
+	return l;
+}
+
+bool shells_run(struct search *s, int begun, uint32_t *order)
+{
+	static const uint32_t len[2] = { SHELL_AFFAIRS + 2, SHELL_AFFAIRS + 1 };
+	struct search_point p = { .last = SEARCH_NO_TASK };
+	struct search_end end = { .result = SEARCH_PASS };
+	struct search_cand cand[2];
+	uint32_t done[2] = { 0 };
+	bool between = false;
+
+	if (begun != SEARCH_GO)
+		return false;
+	for (; done[0] < len[0] || done[1] < len[1]; p.step++) {
+		int i;
+
+		p.nr = 0;
+		for (uint32_t t = 0; t < 2; t++)
+			if (done[t] < len[t])
+				cand[p.nr++] = (struct search_cand){ .task = t, .parent = SEARCH_NO_TASK, .enabled = true,
+								     .label = label_of_shell(t, done[t]) };
+		p.cand = cand;
+		i = search_pick(s, &p);
+		if (i < 0) {
+			end.result = SEARCH_ABANDONED;
+			break;
+		}
+		p.last = cand[i].task;
+		if (order)
+			order[p.step] = p.last;
+		between |= p.last == 1 && done[1] == SHELL_AFFAIRS && done[0] == SHELL_AFFAIRS + 1;
+		done[p.last]++;
+	}
+	if (between && end.result == SEARCH_PASS)
+		end = (struct search_end){ .result = SEARCH_FAIL, .failure = 1 };
+	search_end(s, &end);
+	return between;
+}

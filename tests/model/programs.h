@@ -37,4 +37,13 @@ struct program *program_new(const char *family, uint32_t n);
 /* Tasks that do the same, on whatever objects, execute one function: their steps have the same places. */
 void program_share_places(struct program *p);
 
+/*
+ * One execution of two processes as shells are, between search_begin(), which said begun, and search_end(): each says
+ * SHELL_AFFAIRS times how a signal of its own is handled; then the first writes twice, and the second reads. True: the read
+ * came between the writes, which is failure 1. order, if given, has room for SHELL_STEPS decisions.
+ */
+#define SHELL_AFFAIRS	40
+#define SHELL_STEPS	(2 * SHELL_AFFAIRS + 3)
+bool shells_run(struct search *s, int begun, uint32_t *order);
+
 #endif

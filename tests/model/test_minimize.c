@@ -339,8 +339,28 @@ static void test_few_trials(void)
 	program_free(p);
 }
 
+/* What processes do for themselves is put into a row at once, as if it did not depend on what others do for themselves. */
+static void test_own_affairs(void)
+{
+	uint32_t order[SHELL_STEPS];
+	struct minimize_result r;
+	struct search *s;
+	int trials = 0;
+
+	for (uint32_t i = 0; i < SHELL_STEPS; i++)
+		order[i] = i % 2;
+	s = minimize_new(&options, order, SHELL_STEPS, 1, 0, NULL, 0);
+	for (int begun; (begun = search_begin(s)) == SEARCH_GO; trials++)
+		shells_run(s, begun, NULL);
+	minimize_result(s, &r);
+	tap_ok(r.reproduced && r.preemptions == 1 && trials <= 10, "two shells that take turns: %u preemptions after %d executions",
+	       r.preemptions, trials);
+	search_free(s);
+}
+
 int main(void)
 {
+	test_own_affairs();
 	test_programs();
 	test_random_programs();
 	test_loop();

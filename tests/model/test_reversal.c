@@ -62,59 +62,6 @@ static void test_portfolio(void)
 	tap_ok(nr >= 24, "as a member of a portfolio it goes on from its own executions (%d of 30 searches)", nr);
 }
 
-/*
- * Two processes as shells are: each says AFFAIRS times how a signal of its own is handled; then one writes twice, and the
- * other reads.
- */
-#define AFFAIRS	40
-
-static struct zug_label step_of_shell(uint32_t task, uint32_t n)
-{
-	struct zug_label l = { .site = (uint64_t)(task + 1) << 32 | n };
-
-	if (n < AFFAIRS) {
-		l.op = ZUG_OP_SIGACTION;
-		l.object = 100 + task;
-	} else {
-		l.op = task ? ZUG_OP_READ : ZUG_OP_WRITE;
-		l.object = 1;
-	}
-	l.flags = zug_op_flags(l.op) & ~(n < AFFAIRS ? 0 : ZUG_L_ACQUIRE);
-	return l;
-}
-
-/* True when the read came between the writes. */
-static bool run_shells(struct search *s, bool base)
-{
-	static const uint32_t len[2] = { AFFAIRS + 2, AFFAIRS + 1 };
-	struct search_point p = { .last = SEARCH_NO_TASK };
-	struct search_end end = { .result = SEARCH_PASS };
-	struct search_cand cand[2];
-	uint32_t done[2] = { 0 };
-	bool between = false;
-
-	if ((base ? search_begin_base(s) : search_begin(s)) != SEARCH_GO)
-		return false;
-	for (; done[0] < len[0] || done[1] < len[1]; p.step++) {
-		int i;
-
-		p.nr = 0;
-		for (uint32_t t = 0; t < 2; t++)
-			if (done[t] < len[t])
-				cand[p.nr++] = (struct search_cand){ .task = t, .parent = SEARCH_NO_TASK, .enabled = true,
-								     .label = step_of_shell(t, done[t]) };
-		p.cand = cand;
-		i = search_pick(s, &p);
-		if (i < 0)
-			break;
-		p.last = cand[i].task;
-		between |= p.last == 1 && done[1] == AFFAIRS && done[0] == AFFAIRS + 1;
-		done[p.last]++;
-	}
-	search_end(s, &end);
-	return between;
-}
-
 /* What concerns each process alone is no aim: there would be more of them than there is room for. */
 static void test_own_affairs(void)
 {
@@ -122,10 +69,10 @@ static void test_own_affairs(void)
 
 	for (uint64_t seed = 1; seed <= 30; seed++) {
 		struct search *s = model_search("reversal", seed, 1);
-		bool found = run_shells(s, true);
+		bool found = shells_run(s, search_begin_base(s), NULL);
 
 		for (int i = 1; i < 4 && !found; i++)
-			found = run_shells(s, false);
+			found = shells_run(s, search_begin(s), NULL);
 		nr += found;
 		search_free(s);
 	}
