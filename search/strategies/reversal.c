@@ -376,8 +376,8 @@ static int keep_steps(struct reversal *r)
 			if (last)
 				*last = nr;
 		}
-		/* where an object says why it had to wait, the order can be reversed */
-		if (s.enabler != NONE && access_dependent(&r->steps[s.enabler].access, &s.access))
+		/* where an object says why it had to wait, the order can be reversed, unless it has waited already */
+		if (s.enabler != NONE && s.op != ZUG_OP_RESUME && access_dependent(&r->steps[s.enabler].access, &s.access))
 			s.enabler = NONE;
 		s.past = past_of(r, &s, false);
 		for (int o = 0; o < 2 && s.access.object[o]; o++)
@@ -499,6 +499,9 @@ static int find_partners(struct reversal *r, uint32_t j, int o, uint32_t *work)
 	const struct step *s = &r->steps[j];
 	uint32_t partners = 0;
 
+	/* a signal is handled when it has been sent, and not before */
+	if (s->op == ZUG_OP_HANDLER)
+		return 0;
 	for (uint32_t i = s->prev[o]; i != NONE && *work < MAX_WORK; i = step_before(r, i, s->access.object[o])) {
 		const struct step *b = &r->steps[i];
 

@@ -353,16 +353,20 @@ void program_free(struct program *p)
 	free(p);
 }
 
-static struct zug_label label_of_shell(uint32_t task, uint32_t n)
+static struct zug_label label_of_shell(uint32_t task, uint32_t n, bool handles)
 {
 	struct zug_label l = { .op = n < SHELL_AFFAIRS ? ZUG_OP_SIGACTION : task ? ZUG_OP_ATOMIC_LOAD : ZUG_OP_ATOMIC_STORE,
 			       .object = n < SHELL_AFFAIRS ? 100 + task : 1, .site = (uint64_t)(task + 1) << 32 | n };
 
+	if (handles && task && n < SHELL_AFFAIRS) {
+		l.op = ZUG_OP_HANDLER;
+		l.object = 100;
+	}
 	l.flags = zug_op_flags(l.op);
 	return l;
 }
 
-bool shells_run(struct search *s, int begun, uint32_t *order)
+bool shells_run(struct search *s, int begun, uint32_t *order, bool handles)
 {
 	static const uint32_t len[2] = { SHELL_AFFAIRS + 2, SHELL_AFFAIRS + 1 };
 	struct search_point p = { .last = SEARCH_NO_TASK };
@@ -380,7 +384,7 @@ bool shells_run(struct search *s, int begun, uint32_t *order)
 		for (uint32_t t = 0; t < 2; t++)
 			if (done[t] < len[t])
 				cand[p.nr++] = (struct search_cand){ .task = t, .parent = SEARCH_NO_TASK, .enabled = true,
-								     .label = label_of_shell(t, done[t]) };
+								     .label = label_of_shell(t, done[t], handles) };
 		p.cand = cand;
 		i = search_pick(s, &p);
 		if (i < 0) {

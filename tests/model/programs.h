@@ -40,10 +40,11 @@ void program_share_places(struct program *p);
 /*
  * One execution of two processes as shells are, between search_begin(), which said begun, and search_end(): each says
  * SHELL_AFFAIRS times how a signal of its own is handled; then the first writes twice, and the second reads. True: the read
- * came between the writes, which is failure 1. order, if given, has room for SHELL_STEPS decisions.
+ * came between the writes, which is failure 1. order, if given, has room for SHELL_STEPS decisions. handles: the second
+ * handles signals instead, which the first is said to be about.
  */
 #define SHELL_AFFAIRS	40
 #define SHELL_STEPS	(2 * SHELL_AFFAIRS + 3)
-bool shells_run(struct search *s, int begun, uint32_t *order);
+bool shells_run(struct search *s, int begun, uint32_t *order, bool handles);
 
 #endif

@@ -62,26 +62,31 @@ static void test_portfolio(void)
 	tap_ok(nr >= 24, "as a member of a portfolio it goes on from its own executions (%d of 30 searches)", nr);
 }
 
-/* What concerns each process alone is no aim: there would be more of them than there is room for. */
-static void test_own_affairs(void)
+/*
+ * What concerns each process alone is no aim, and that a signal is handled before it is sent is none: there would be more of
+ * them than there is room for.
+ */
+static void test_own_affairs(bool handles)
 {
 	int nr = 0;
 
 	for (uint64_t seed = 1; seed <= 30; seed++) {
 		struct search *s = model_search("reversal", seed, 1);
-		bool found = shells_run(s, search_begin_base(s), NULL);
+		bool found = shells_run(s, search_begin_base(s), NULL, handles);
 
 		for (int i = 1; i < 4 && !found; i++)
-			found = shells_run(s, search_begin(s), NULL);
+			found = shells_run(s, search_begin(s), NULL, handles);
 		nr += found;
 		search_free(s);
 	}
-	tap_ok(nr == 30, "what processes do for themselves does not hide what they have in common (%d of 30 searches)", nr);
+	tap_ok(nr == 30, "%s does not hide what they have in common (%d of 30 searches)",
+	       handles ? "that processes handle signals" : "what processes do for themselves", nr);
 }
 
 int main(void)
 {
-	test_own_affairs();
+	test_own_affairs(false);
+	test_own_affairs(true);
 	test_deep();
 	test_near();
 	test_rare();
