@@ -649,6 +649,22 @@ static __always_inline bool computes(const struct zug_sandbox *s, __u32 slot)
 }
 
 /*
+ * An interpreter executes the program, and would have come to a place where it looks what others want: these are out until the
+ * search begins.
+ */
+static __always_inline bool looks_are_out(const struct zug_sandbox *s, struct task_struct *p)
+{
+	__u64 key;
+	struct space *sp;
+
+	if (!s->quiet || !s->turn.looks_out)
+		return false;
+	key = (__u64)BPF_CORE_READ(p, mm);
+	sp = bpf_map_lookup_elem(&spaces, &key);
+	return sp && sp->data;
+}
+
+/*
  * A task that computes for long without a point would starve the rest: stop it in user mode. Where there is no rest
  * user space looks, much more seldom, whether it waits for what no task is left to do.
  */
@@ -664,7 +680,7 @@ void BPF_PROG(zug_tick, struct task_struct *p)
 		return;
 	busy = computes(s, t->slot);
 	ran = bpf_ktime_get_ns() - s->turn_since;
-	if (!s->turn.spin_ns || ran < s->turn.spin_ns || !busy)
+	if (!s->turn.spin_ns || ran < s->turn.spin_ns || !busy || looks_are_out(s, p))
 		return;
 	lone = !scx_bpf_dsq_nr_queued(ZUG_DSQ(t->slot));
 	if ((lone && ran < s->turn.lone_ns) || !tick_in_user(p))
