@@ -8,7 +8,8 @@
  * what comes of the execution has few preemptions as well; where it cannot, priorities decide as in pos.c.
  *
  * Aims are taken in this order: those in which an operation comes next to one on the same object as never before (by place
- * and object: Yu et al., Maple, OOPSLA 2012); those with the fewest preemptions, as most bugs need few; the newest. An aim is
+ * and object: Yu et al., Maple, OOPSLA 2012), but for that something is closed, which each process does with what it has been
+ * given of its parent's; those with the fewest preemptions, as most bugs need few; the newest. An aim is
  * dropped when its steps, whatever the order of independent ones, were those of some execution's beginning. What is compared
  * is the set of operations with their pasts: the events of an unfolding (Rodriguez et al., CONCUR 2015).
  *
@@ -63,6 +64,7 @@ struct aim {
 	uint64_t beginning;	/* sum of the pasts */
 	uint64_t next_to;	/* the last operation, and the one that it comes next to */
 	uint32_t preemptions;
+	bool closes;		/* one of the two operations closes a descriptor */
 	struct aim_step *order;
 	uint32_t nr;
 };
@@ -437,10 +439,10 @@ static bool make_room(struct reversal *r, uint32_t preemptions)
 	return true;
 }
 
-/* The steps marked by mark() come later. */
-static int add_aim(struct reversal *r, uint32_t j, uint64_t object)
+/* Step j comes before step i, and the steps that mark() has marked come later. */
+static int add_aim(struct reversal *r, uint32_t i, uint32_t j, uint64_t object)
 {
-	struct aim a = { 0 };
+	struct aim a = { .closes = r->steps[i].op == ZUG_OP_CLOSE || r->steps[j].op == ZUG_OP_CLOSE };
 	uint32_t last = NONE, near = r->steps[j].prev[r->steps[j].access.object[0] != object];
 
 	a.beginning = past_of(r, &r->steps[j], true);
@@ -511,7 +513,7 @@ static int find_partners(struct reversal *r, uint32_t j, int o, uint32_t *work)
 		      access_is_own_affair(b->op, &b->access))) {
 			*work += j;
 			partners++;
-			if (mark(r, i, j) && add_aim(r, j, s->access.object[o]))
+			if (mark(r, i, j) && add_aim(r, i, j, s->access.object[o]))
 				return -ENOMEM;
 		}
 		if (s->access.acquire ? partners == MAX_PARTNERS || (is_exclusive_lock(s->op) && is_exclusive_lock(b->op)) :
@@ -544,7 +546,7 @@ static uint32_t best_aim(const struct reversal *r)
 
 	for (uint32_t i = r->nr_aims; i-- > 0;) {
 		const struct aim *a = &r->aims[i];
-		bool new = !knows(r, a->next_to, NEXT_TO);
+		bool new = !a->closes && !knows(r, a->next_to, NEXT_TO);
 
 		if (best == NONE || (new && !best_new) ||
 		    (new == best_new && a->preemptions < r->aims[best].preemptions)) {
@@ -791,6 +793,7 @@ static void reversal_save(void *state, struct codec *c)
 		codec_field(c, a->beginning);
 		codec_field(c, a->next_to);
 		codec_field(c, a->preemptions);
+		codec_field(c, a->closes);
 		codec_array32(c, &a->order, &a->nr, NULL, sizeof(*a->order));
 		if (!c->error && !a->nr)
 			c->error = -EBADMSG;

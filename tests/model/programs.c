@@ -353,20 +353,24 @@ void program_free(struct program *p)
 	free(p);
 }
 
-static struct zug_label label_of_shell(uint32_t task, uint32_t n, bool handles)
+static struct zug_label label_of_shell(uint32_t task, uint32_t n, enum shell_affairs affairs)
 {
 	struct zug_label l = { .op = n < SHELL_AFFAIRS ? ZUG_OP_SIGACTION : task ? ZUG_OP_ATOMIC_LOAD : ZUG_OP_ATOMIC_STORE,
 			       .object = n < SHELL_AFFAIRS ? 100 + task : 1, .site = (uint64_t)(task + 1) << 32 | n };
 
-	if (handles && task && n < SHELL_AFFAIRS) {
+	if (affairs == SHELL_HANDLES && task && n < SHELL_AFFAIRS) {
 		l.op = ZUG_OP_HANDLER;
 		l.object = 100;
+	}
+	if (affairs == SHELL_CLOSES && n < SHELL_AFFAIRS) {
+		l.op = task ? ZUG_OP_CLOSE : ZUG_OP_READ;
+		l.object = 200 + n;
 	}
 	l.flags = zug_op_flags(l.op);
 	return l;
 }
 
-bool shells_run(struct search *s, int begun, uint32_t *order, bool handles)
+bool shells_run(struct search *s, int begun, uint32_t *order, enum shell_affairs affairs)
 {
 	static const uint32_t len[2] = { SHELL_AFFAIRS + 2, SHELL_AFFAIRS + 1 };
 	struct search_point p = { .last = SEARCH_NO_TASK };
@@ -384,7 +388,7 @@ bool shells_run(struct search *s, int begun, uint32_t *order, bool handles)
 		for (uint32_t t = 0; t < 2; t++)
 			if (done[t] < len[t])
 				cand[p.nr++] = (struct search_cand){ .task = t, .parent = SEARCH_NO_TASK, .enabled = true,
-								     .label = label_of_shell(t, done[t], handles) };
+								     .label = label_of_shell(t, done[t], affairs) };
 		p.cand = cand;
 		i = search_pick(s, &p);
 		if (i < 0) {

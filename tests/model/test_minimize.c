@@ -351,7 +351,7 @@ static void test_own_affairs(void)
 		order[i] = i % 2;
 	s = minimize_new(&options, order, SHELL_STEPS, 1, 0, NULL, 0);
 	for (int begun; (begun = search_begin(s)) == SEARCH_GO; trials++)
-		shells_run(s, begun, NULL, false);
+		shells_run(s, begun, NULL, SHELL_SIGNALS);
 	minimize_result(s, &r);
 	tap_ok(r.reproduced && r.preemptions == 1 && trials <= 10, "two shells that take turns: %u preemptions after %d executions",
 	       r.preemptions, trials);
