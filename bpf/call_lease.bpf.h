@@ -151,8 +151,6 @@ static __noinline bool tell_path(struct task_struct *p, struct task_state *t, __
 }
 
 #define AF_UNIX_LEN_		110	/* struct sockaddr_un, the longest one that labels know */
-#define AF_INET_		2
-#define AF_INET6_		10
 
 /*
  * The address of connect() or bind(), which goes ahead of the event as labels know it (address_object() of user space). *number

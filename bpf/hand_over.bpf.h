@@ -172,20 +172,34 @@ static __always_inline void look_again(struct zug_sandbox *s)
 	scx_bpf_kick_cpu(s->setup.lane, SCX_KICK_IDLE);
 }
 
+/* A socket of that family behind a descriptor of the task is one of TCP or UDP: socket_wait() of user space. */
+static __noinline bool is_transport(struct task_struct *p, __u64 fd, __u64 family)
+{
+	struct file *f = fd_file(p, fd);
+	struct socket *sock;
+	__u32 protocol;
+
+	if (!f || (family != AF_INET_ && family != AF_INET6_))
+		return false;
+	sock = BPF_CORE_READ(f, private_data);
+	protocol = BPF_CORE_READ(sock, sk, sk_protocol);
+	return protocol == 6 /* IPPROTO_TCP */ || protocol == 17 /* _UDP */ || protocol == 262 /* _MPTCP */;
+}
+
 /* What lies behind the descriptor that the task waits for is one that only tasks of the test have, as far as it tells by itself. */
-static __always_inline bool waits_inside(struct task_struct *p, const struct task_state *t)
+static __always_inline bool waits_inside(struct task_struct *p, const struct task_state *t, const struct zug_lease *l)
 {
 	const struct zug_where *w = &t->ev.obj;
 
 	if (!(t->ev.flags & ZUG_EF_OBJECT))
 		return false;
 	if ((w->mode & 0170000) == 0140000 /* S_IFSOCK */)
-		return w->offset == AF_UNIX_;
+		return w->offset == AF_UNIX_ || (l->flags & ZUG_LEASE_NETWORK && is_transport(p, t->args[0], w->offset));
 	return (w->mode & 0170000) == 0010000 /* S_IFIFO */ && on_pipefs(p, t->args[0]);
 }
 
 /* The wait that t->ev tells of is a plain one: user space has nothing to do or to look at before others go on. */
-static __always_inline bool waits_plainly(struct task_struct *p, const struct task_state *t)
+static __always_inline bool waits_plainly(struct task_struct *p, const struct task_state *t, const struct zug_lease *l)
 {
 	const __u32 looks = ZUG_EF_TIMED | ZUG_EF_TIMER | ZUG_EF_VFORK | ZUG_EF_STOPPED | ZUG_EF_ENDLESS | ZUG_EF_OVER;
 
@@ -196,7 +210,7 @@ static __always_inline bool waits_plainly(struct task_struct *p, const struct ta
 	/* whether tasks wait for locks in a circle is found out where they stand still: a wait for a condition is none for its mutex */
 	if (t->ev.nr == NR_futex)
 		return !t->last_lock || t->gathers || t->ev.arg[0] - t->last_lock >= 64;
-	return waits_inside(p, t);
+	return waits_inside(p, t, l);
 }
 
 /* The end that t->ev tells of is one of a thread, or of a process that is not the test's first; and of no fault. */
@@ -220,7 +234,7 @@ static __noinline bool leaves(struct zug_sandbox *s, struct task_state *t)
 		lease_note(l, ZUG_WHY_TIME);
 		return false;
 	}
-	if (!l->plan.kind || (t->ev.kind == ZUG_EV_EXIT ? !ends_plainly(p, t, l) : !waits_plainly(p, t))) {
+	if (!l->plan.kind || (t->ev.kind == ZUG_EV_EXIT ? !ends_plainly(p, t, l) : !waits_plainly(p, t, l))) {
 		lease_note(l, t->ev.kind == ZUG_EV_EXIT ? ZUG_WHY_ENDS : ZUG_WHY_BLOCKS);
 		return false;
 	}

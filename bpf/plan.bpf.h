@@ -173,6 +173,8 @@ __noinline int plan_step(__u32 slot, int self)
 		return turned(plan);
 	if (plan->kind == ZUG_PLAN_DIFFERENCES)
 		return differing(plan);
+	if (plan->kind == ZUG_PLAN_QUOTAS)
+		return by_quota(plan);
 	if (plan->nr_on == 1)
 		return next_on(plan, 0);
 	return plan->kind == ZUG_PLAN_RANKS ? ranked(plan) : chosen(plan);
@@ -300,7 +302,7 @@ static __always_inline void plan_counts(struct zug_lease *l, __u32 steps)
 	else if (plan_needs_access(&l->plan))
 		/* what its operations are is not known here */
 		lease_counted(l);
-	else if (l->plan.kind == ZUG_PLAN_DIFFERENCES)
+	else if (l->plan.kind == ZUG_PLAN_DIFFERENCES || l->plan.kind == ZUG_PLAN_QUOTAS)
 		l->plan.peers[l->plan.holder & (ZUG_PLAN_PEERS - 1)].weight += steps;
 	else if (l->plan.kind == ZUG_PLAN_TURNS)
 		for (__u32 i = 0; i < 2 && i < steps; i++)
@@ -510,6 +512,39 @@ static __always_inline bool tell_locks(struct zug_sandbox *s, struct task_struct
 	if (place != l->plan.look + 1 && !tell_lock(s, p, t, l->plan.look, false))
 		return false;
 	return !place || tell_lock(s, p, t, place - 1, true);
+}
+
+/* The point before this one, if that was at a lock: what has become of that. false: it cannot be read. */
+static __always_inline bool read_before(struct task_state *t)
+{
+	if (!t->ev.before_addr)
+		return true;
+	if (bpf_probe_read_user(t->ev.before, sizeof(t->ev.before), (void *)t->ev.before_addr))
+		return false;
+	t->ev.flags |= ZUG_EF_BEFORE;
+	return true;
+}
+
+/*
+ * The holder yields, and others could run, but its lease goes over that: 1, it goes on, and the event of its state says what user
+ * space would read of memory there. (Locks before which others stand are not looked at: the stack of the caller is too large.)
+ */
+__noinline int yields_leased(__u32 slot)
+{
+	struct task_struct *p = bpf_get_current_task_btf();
+	struct zug_lease *l = &leases[slot & (ZUG_MAX_SANDBOXES - 1)];
+	struct task_state *t = state_of(p);
+	struct zug_sandbox *s;
+
+	if (!l->left || !l->yields || l->plan.kind || l->nr_locks || !t || !(s = sandbox_of(t)) || t->id != s->holder)
+		return 0;
+	t->ev.before_addr = t->last_lock;
+	if (lease_due(s, l) || !read_before(t))
+		return 0;
+	l->yields--;
+	l->left = l->yield_points;
+	t->ev.flags |= ZUG_EF_LEASED;
+	return 1;
 }
 
 /* It holds robust mutexes, or may: when it is dead the kernel lets go of them. */

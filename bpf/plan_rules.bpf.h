@@ -540,18 +540,25 @@ static __always_inline int chosen(struct zug_plan *plan)
 	return plan->base ? based(plan) : -1;
 }
 
-/* Of the tasks that are on the one that a difference says, or the base scheduler's: schedule_follow() of search/schedule.c. */
+/*
+ * Of the tasks that are on the one that was chosen in advance, a difference says, or the base scheduler: around_follow(),
+ * schedule_follow() of search/.
+ */
 static __noinline int differing(struct zug_plan *plan)
 {
 	__u32 holder = plan->holder & (ZUG_PLAN_PEERS - 1), i;
 	/* in memory, for the verifier would follow each of its values around the loop */
 	volatile int *next = (volatile int *)&plan->chosen;
 
-	*next = -1;
+	*next = plan_run(plan);
+	if (*next < 0 && !plan->base)
+		return -1;
+	if (*next >= 0 && !plan->peers[*next & (ZUG_PLAN_PEERS - 1)].on)
+		*next = -1;
 	bpf_for(i, 0, ZUG_PLAN_ORDERED) {
 		const struct zug_difference *d = &plan->differences[i & (ZUG_PLAN_ORDERED - 1)];
 
-		if (i >= plan->nr_order)
+		if (i >= plan->nr_order || *next >= 0)
 			break;
 		if (d->peer != holder || d->nth != plan->peers[holder].weight)
 			continue;
@@ -615,6 +622,33 @@ static __noinline int turned(struct zug_plan *plan)
 	if (next >= 0)
 		take_turn(plan, next);
 	return next;
+}
+
+/* Of the tasks that are on the first one whose quota is open, or the base scheduler's: neighbour_follow_order() of search/. */
+static __noinline int by_quota(struct zug_plan *plan)
+{
+	/* in memory, for the verifier would follow each of its values around the loop */
+	volatile int *next = (volatile int *)&plan->chosen;
+	__u32 i;
+
+	*next = -1;
+	bpf_for(i, 0, ZUG_PLAN_ORDERED) {
+		const struct zug_difference *d = &plan->differences[i & (ZUG_PLAN_ORDERED - 1)];
+		const struct zug_peer *q = &plan->peers[d->peer & (ZUG_PLAN_PEERS - 1)];
+
+		if (i >= plan->nr_order)
+			break;
+		if (!q->on || q->weight >= d->nth)
+			continue;
+		*next = d->peer;
+		break;
+	}
+	if (*next < 0 && !plan->base)
+		return -1;
+	if (*next < 0)
+		*next = based(plan);
+	plan->peers[*next & (ZUG_PLAN_PEERS - 1)].weight++;
+	return *next;
 }
 
 /* The operation of that peer is, or may be, that step of the order: 1, 0; -1: that is not clear. */

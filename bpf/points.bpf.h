@@ -47,17 +47,6 @@ static __always_inline bool may_pass(struct task_struct *p, const struct task_st
 	return word == own_pid(p);
 }
 
-/* The point before this one, if that was at a lock: what has become of that. false: it cannot be read. */
-static __always_inline bool read_before(struct task_state *t)
-{
-	if (!t->ev.before_addr)
-		return true;
-	if (bpf_probe_read_user(t->ev.before, sizeof(t->ev.before), (void *)t->ev.before_addr))
-		return false;
-	t->ev.flags |= ZUG_EF_BEFORE;
-	return true;
-}
-
 /*
  * What becomes of the holder at what takes so many steps of its lease, and which it may pass or not: enum plan_says. What user
  * space reads of memory at a point goes with the event.

@@ -17,6 +17,8 @@
 #define AF_UNIX_		1
 #define AF_INET_		2
 #define AF_INET6_		10
+#define AF_INET_		2
+#define AF_INET6_		10
 #define SIGNAL_GROUP_EXIT_	0x00000004
 #define SIGNAL_UNKILLABLE_	0x00000040	/* the first process of a PID namespace */
 #define SIGKILL_BIT		(1ull << (9 - 1))

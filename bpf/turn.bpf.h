@@ -133,6 +133,12 @@ void BPF_PROG(zug_enqueue, struct task_struct *p, u64 enq_flags)
 				run_now(s, p, enq_flags);
 				return;
 			}
+			if (!stop && !ring_crowded(t) && yields_leased(slot)) {
+				s->nr_points++;
+				event_send(s, &t->ev);
+				run_now(s, p, enq_flags);
+				return;
+			}
 			if (!stop)
 				lease_noted(t, ZUG_WHY_YIELDS);
 			s->nr_points += !stop;

@@ -247,6 +247,7 @@ enum zug_plan_kind {
 	ZUG_PLAN_ORDER,
 	ZUG_PLAN_TURNS,
 	ZUG_PLAN_DIFFERENCES,
+	ZUG_PLAN_QUOTAS,
 };
 
 /*
@@ -336,7 +337,10 @@ struct zug_ordered {
 	__u32 op;
 	__u32 peer;
 };
-/* DIFFERENCES: where the holder, that peer, has made so many steps, the next one goes on. next: not below ZUG_PLAN_PEERS: unknown. */
+/*
+ * DIFFERENCES: where the holder, that peer, has made so many steps, the next one goes on. next: not below ZUG_PLAN_PEERS: unknown.
+ * QUOTAS: the peer, while it has made fewer steps.
+ */
 struct zug_difference {
 	__u64 nth;
 	__u32 peer;
@@ -375,7 +379,7 @@ struct zug_plan {
 	__u32 intended;		/* SELECTION: 1 + the peer; 0: none */
 	__u16 born_of, born_at;	/* the kernel side's own: 1 + the peer whose child came last, and the peer behind that one */
 	__u64 sp;		/* of the holder, while it stops at a system call */
-	__u32 nr_order;		/* ORDER, DIFFERENCES */
+	__u32 nr_order;		/* ORDER, DIFFERENCES, QUOTAS */
 	__u32 owed;		/* ORDER, TURNS: as enum search_rule.by says it; at: the first step that is open */
 	__u32 begins;		/* ORDER: the number of the operation BEGIN */
 	__u32 unsure;		/* the kernel side's own: which steps are done is not clear, but so many are still owed */
@@ -434,6 +438,7 @@ enum zug_why {
 #define ZUG_LEASE_KNOWN		(1u << 2)	/* its points are those of a trace: where the holder is alone it yields without stopping, and it initialises locks */
 #define ZUG_LEASE_CALLS		(1u << 3)	/* also system calls */
 #define ZUG_LEASE_ENDS		(1u << 4)	/* also those that end a process */
+#define ZUG_LEASE_NETWORK	(1u << 5)	/* the network is the test's own */
 struct zug_lease {
 	__u32 left;		/* points, of all tasks of the plan */
 	__u32 flags;		/* ZUG_LEASE_* */
@@ -442,6 +447,8 @@ struct zug_lease {
 	__u32 root;		/* CALLS: the first process of the test, */
 	__u32 why;		/* enum zug_why: what ended it first; user space begins with 0 */
 	__u32 root_ends;	/* the status with which that may end all the same */
+	__u32 yields;		/* without a plan: it goes over so many yields, */
+	__u32 yield_points;	/* and so many points behind each */
 	__u32 pad;
 	__u64 root_mnt, root_dentry;	/* CALLS: paths from that folder can be looked up when the task has gone on, ... */
 	__u64 cwd_mnt, cwd_dentry;	/* ... and relative ones in that one */
@@ -984,7 +991,7 @@ _Static_assert(sizeof(struct zug_call) == 88 + 2 * ZUG_CALL_PATH + ZUG_CALL_STAC
 _Static_assert(sizeof(struct zug_path) == sizeof(struct zug_event), "zug_path");
 _Static_assert(sizeof(struct zug_peer) == 96, "zug_peer");
 _Static_assert(sizeof(struct zug_plan) == 26544, "zug_plan");
-_Static_assert(sizeof(struct zug_lease) == 30968, "zug_lease");
+_Static_assert(sizeof(struct zug_lease) == 30976, "zug_lease");
 _Static_assert(sizeof(struct zug_known_file) == 24, "zug_known_file");
 _Static_assert(sizeof(struct zug_installed) == 80, "zug_installed");
 _Static_assert(sizeof(struct zug_step_key) == 16, "zug_step_key");

@@ -122,22 +122,14 @@ uint64_t around_promise(const struct around *a, const struct search_point *point
 	return at < a->nr_order ? at - point->step - 1 : UINT64_MAX;
 }
 
-/* It goes by the order step by step, from there on. */
-static bool goes_by_order(const struct around *a, size_t steps)
-{
-	return steps < a->nr_order && !(a->labels && a->trials == 1);
-}
-
 uint32_t around_ahead(const struct around *a, size_t steps, uint64_t nth)
 {
-	return goes_by_order(a, steps) && nth < a->nr_order - steps ? a->order[steps + nth] : SEARCH_NO_TASK;
+	return steps < a->nr_order && nth < a->nr_order - steps ? a->order[steps + nth] : SEARCH_NO_TASK;
 }
 
-void around_rule(const struct around *a, size_t steps, struct search_rule *r)
+void around_rule(const struct around *a, struct search_rule *r)
 {
-	if (goes_by_order(a, steps))
-		r->base = true;
-	else if (!a->labels || a->trials > 1)
+	if (!a->labels || a->trials > 1)
 		schedule_rule(NULL, 0, a->env, r);
 }
 

@@ -58,7 +58,7 @@ uint64_t around_promise(const struct around *a, const struct search_point *point
  * The same as search_ahead(), behind so many steps; and as search_rule(), of tasks whose weights are their steps (hb_steps()).
  */
 uint32_t around_ahead(const struct around *a, size_t steps, uint64_t nth);
-void around_rule(const struct around *a, size_t steps, struct search_rule *r);
+void around_rule(const struct around *a, struct search_rule *r);
 
 /* For strategy_type. */
 int around_init(void *state, struct search_env *env, const int64_t *args);

@@ -518,7 +518,7 @@ static void rule(const void *state, struct search_rule *r)
 	const struct minimize *m = state;
 
 	if (follows_order(m))
-		around_rule(&m->a, m->now.s.nr, r);
+		around_rule(&m->a, r);
 	else
 		schedule_rule(m->trial, m->nr_trial, m->a.env, r);
 }

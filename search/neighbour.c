@@ -347,16 +347,27 @@ static void rule(const void *state, struct search_rule *r)
 	const struct neighbour *n = state;
 
 	if (n->phase == FOLLOW) {
-		around_rule(&n->a, n->now.nr, r);
+		around_rule(&n->a, r);
 		return;
 	}
-	if (neighbour_follows_order(n))
+	if (neighbour_follows_order(n)) {
+		neighbour_order_rule(n, r);
 		return;
+	}
 	/* it comes before all others */
 	if (n->use_instead)
 		r->differences[r->nr_order++] = (struct search_difference){
 			.task = n->instead.last, .nth = n->instead.nth, .next = n->instead.task };
 	schedule_rule(n->trial, n->nr_trial, n->a.env, r);
+}
+
+static uint64_t weight(const void *state, uint32_t task)
+{
+	const struct neighbour *n = state;
+
+	if (n->phase == FOLLOW || !neighbour_follows_order(n))
+		return around_weight(state, task);
+	return task < n->nr_done ? n->done[task].made : 0;
 }
 
 /* ---- what was tried ---- */
@@ -543,7 +554,7 @@ static const struct strategy_type strategy_neighbour = {
 	.promise = promise,
 	.ahead = ahead,
 	.rule = rule,
-	.weight = around_weight,
+	.weight = weight,
 	.choose = schedule_choose,
 	.final = final,
 	.end = end,

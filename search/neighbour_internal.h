@@ -139,6 +139,8 @@ bool neighbour_next_alike(struct neighbour *n);
 /* The position that the order says, and how many of the next steps of that task it says whatever others can do. */
 uint32_t neighbour_follow_order(struct neighbour *n, const struct choice *c);
 uint64_t neighbour_order_promise(const struct neighbour *n, uint32_t task);
+/* As search_rule(), of tasks whose weights are their own steps (settling.made). */
+void neighbour_order_rule(const struct neighbour *n, struct search_rule *r);
 
 /* ---- neighbour_names.c ---- */
 

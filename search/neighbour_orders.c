@@ -243,3 +243,25 @@ uint64_t neighbour_order_promise(const struct neighbour *n, uint32_t task)
 	}
 	return nr;
 }
+
+void neighbour_order_rule(const struct neighbour *n, struct search_rule *r)
+{
+	size_t i;
+
+	/* where a task can go on, and stands before a step of its own, its last one has taken effect */
+	for (i = n->first_left; i < n->nr_order; i++) {
+		struct search_quota *last = r->nr_order ? &r->quotas[r->nr_order - 1] : NULL;
+		uint32_t of = n->order[i];
+
+		if (of < n->nr_done && n->nth[i] < n->done[of].made)
+			continue;
+		if (last && last->task == of)
+			last->steps = n->nth[i] + 1;
+		else if (r->nr_order < SEARCH_ORDER)
+			r->quotas[r->nr_order++] = (struct search_quota){ .task = of, .steps = n->nth[i] + 1 };
+		else
+			break;
+	}
+	r->by = SEARCH_BY_QUOTAS;
+	r->base = i == n->nr_order;
+}

@@ -86,3 +86,8 @@ uint64_t patience_promise(const struct patience *p)
 {
 	return PATIENCE_STEPS - p->since;
 }
+
+uint32_t patience_left(const struct patience *p)
+{
+	return PATIENCE_YIELDS - p->spent[p->task];
+}

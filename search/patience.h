@@ -47,5 +47,7 @@ int patience_step(struct patience *p, const struct search_point *point, unsigned
 void patience_end(struct patience *p, bool learns);
 /* So many steps more the patient task makes, if it does not yield. */
 uint64_t patience_promise(const struct patience *p);
+/* So many times it may still yield in this wait. */
+uint32_t patience_left(const struct patience *p);
 
 #endif

@@ -111,6 +111,7 @@ void schedule_rule(const struct difference *diffs, size_t nr, const struct searc
 			return;
 	}
 	r->by = SEARCH_BY_DIFFERENCES;
+	r->base = true;
 }
 
 int schedule_note(struct schedule *s, const struct search_env *env, const struct choice *c, uint32_t pos)

@@ -738,6 +738,12 @@ uint64_t search_promise(const struct search *s, const struct search_point *point
 	return nr < search_steps_left(s) ? nr : search_steps_left(s);
 }
 
+uint32_t search_yields(const struct search *s, uint64_t *points)
+{
+	*points = PATIENCE_STEPS;
+	return s->running && s->patience.task != SEARCH_NO_TASK && s->patience.task == s->last ? patience_left(&s->patience) : 0;
+}
+
 uint64_t search_steps_left(const struct search *s)
 {
 	return s->max_steps ? s->max_steps - s->step : UINT64_MAX;

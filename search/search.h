@@ -209,8 +209,14 @@ struct search_rule {
 		/*
 		 * The last task goes on, while it can, and then the next one by number, round robin; but where the last one has made as
 		 * many steps (its weight) as the first difference says that is about it and whose next task can go on, that one goes on.
+		 * Before all of that search_ahead() says it, of tasks that can go on.
 		 */
 		SEARCH_BY_DIFFERENCES,
+		/*
+		 * The task of the first quota that can go on and has made fewer steps (its weight) than that says; where there is none
+		 * it is the base scheduler's, as by differences.
+		 */
+		SEARCH_BY_QUOTAS,
 	} by;
 	uint64_t state;		/* but by steps and choices: of the generator */
 	uint32_t step;		/* DRAWS: what a task's weight loses with each step of its, drawn or not; SELECTION: on the object */
@@ -233,7 +239,7 @@ struct search_rule {
 	uint64_t owed;		/* ORDER, TURNS */
 	uint32_t turn, ahead;	/* TURNS */
 	bool begun;		/* TURNS: they have */
-	uint32_t nr_order;	/* ORDER, DIFFERENCES */
+	uint32_t nr_order;	/* ORDER, DIFFERENCES, QUOTAS */
 	union {
 		struct search_ordered {
 			uint32_t task, op;
@@ -243,12 +249,15 @@ struct search_rule {
 			uint32_t task, nth;
 			uint32_t next;	/* SEARCH_NO_TASK: that is not known */
 		} differences[SEARCH_ORDER];
+		struct search_quota {
+			uint32_t task, steps;
+		} quotas[SEARCH_ORDER];
 	};
 	uint64_t object;	/* SELECTION */
 	uint32_t intended;	/* SELECTION, shares: SEARCH_NO_TASK: to be drawn */
 	/*
 	 * STEPS, CHOICES: behind those that are known the last task goes on; or else, with CHOICES, the next by number, round robin.
-	 * PENDING: the last task goes on wherever it is enabled.
+	 * PENDING: the last task goes on wherever it is enabled. DIFFERENCES, QUOTAS: the base scheduler decides.
 	 */
 	bool base;
 };
@@ -257,6 +266,11 @@ void search_rule(const struct search *s, const struct search_point *point, struc
 uint64_t search_weight(const struct search *s, uint32_t task);
 /* SELECTION: the priority of its operation; 0: to be drawn. */
 uint64_t search_priority(const struct search *s, uint32_t task, bool *held);
+/*
+ * The task that was promised the turn has it so many times more although it yields, and behind each yield at *points points.
+ * 0: a yield ends the promise.
+ */
+uint32_t search_yields(const struct search *s, uint64_t *points);
 /* So many steps may still be made. */
 uint64_t search_steps_left(const struct search *s);
 

@@ -168,7 +168,7 @@ static void test_lease(void)
 	before_lock(k, open);
 	k->w.ops->lease(&k->w, 5, SEARCH_UNTIL_WAKE, UINT64_MAX, false, NULL);
 	k->w.ops->grant(&k->w, 0);
-	tap_ok(side.lease.left == 5 && side.lease.flags == (ZUG_LEASE_WAKE | ZUG_LEASE_CALLS | ZUG_LEASE_ENDS) &&
+	tap_ok(side.lease.left == 5 && side.lease.flags == (ZUG_LEASE_WAKE | ZUG_LEASE_CALLS | ZUG_LEASE_ENDS | ZUG_LEASE_NETWORK) &&
 		       side.lease.nr_locks == 1 && side.lease.locks[0].addr == 0x1000 && side.lease.index[zug_lock_slot(0x1000)] == 1 &&
 		       !memcmp(side.lease.locks[0].word, open, sizeof(open)),
 	       "a lease comes with the locks that others stand before");
@@ -210,7 +210,7 @@ static void test_lease(void)
 	k->w.ops->lease(&k->w, 5, SEARCH_UNTIL_DONE, 77, true, NULL);
 	k->w.ops->grant(&k->w, 0);
 	k->w.ends_stop = false;
-	tap_ok(side.lease.left == 5 && side.lease.flags == (ZUG_LEASE_KNOWN | ZUG_LEASE_CALLS) && side.lease.clock == 77,
+	tap_ok(side.lease.left == 5 && side.lease.flags == (ZUG_LEASE_KNOWN | ZUG_LEASE_CALLS | ZUG_LEASE_NETWORK) && side.lease.clock == 77,
 	       "where a timed wait may end is known: until then nothing changes");
 	side_put(ZUG_EV_POINT, 1, ZUG_EF_LEASED);
 	tap_ok(leased_next(k), "a place");
@@ -221,6 +221,8 @@ static void test_lease(void)
 	       "a split one has two steps under a lease");
 	side.nr_commands = 0;
 	tap_ok(!k->w.ops->grant(&k->w, 0) && !side.nr_commands, "and neither of them needs the turn");
+	side_put(ZUG_EV_YIELD, 1, ZUG_EF_LEASED);
+	tap_ok(leased_next(k) && k->w.tasks[0].label.op == ZUG_OP_YIELD, "a yield that the lease goes over");
 	side_end(k);
 }
 
@@ -509,6 +511,10 @@ static void test_plan_by_steps(void)
 		.rule = { .by = SEARCH_BY_DIFFERENCES, .nr_order = 4,
 			  .differences = { { 0, 6, 1 }, { 99, 7, 1 }, { 1, 4, 99 }, { 1, 5, SEARCH_NO_TASK } } }
 	};
+	const struct world_plan quotas = {
+		.nr = 9, .nr_weights = 2, .weights = { { 0, 5 }, { 1, 3 } },
+		.rule = { .by = SEARCH_BY_QUOTAS, .base = true, .nr_order = 3, .quotas = { { 1, 4 }, { 99, 7 }, { 0, 6 } } }
+	};
 	const struct zug_plan *p = &side.lease.plan;
 	struct kworld *k = side_begin();
 
@@ -525,6 +531,13 @@ static void test_plan_by_steps(void)
 		       p->differences[0].next == 1 && p->peers[0].weight == 5 && p->peers[1].weight == 3,
 	       "differences of tasks that there are, and how many steps these have made");
 	tap_ok(p->differences[1].peer == 1 && p->differences[1].next >= ZUG_PLAN_PEERS, "  and where it is not known which come");
+	side_put(ZUG_EV_YIELD, 1, ZUG_EF_ASK);
+	tap_ok(side_next_is(k, WORLD_POINT, 0, true), "it stops again");
+	k->w.ops->lease(&k->w, 0, SEARCH_UNTIL_DONE, UINT64_MAX, false, &quotas);
+	k->w.ops->grant(&k->w, 0);
+	tap_ok(p->kind == ZUG_PLAN_QUOTAS && p->nr_order == 2 && p->differences[0].peer == 1 && p->differences[0].nth == 4 &&
+		       p->differences[1].peer == 0 && p->differences[1].nth == 6 && p->base,
+	       "quotas of tasks that there are");
 	side_end(k);
 }
 

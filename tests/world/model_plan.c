@@ -76,11 +76,18 @@ bool mw_is_leased(struct model_world *m, uint32_t t)
 {
 	struct mw_state *s = m->s;
 
+	bool yields = s->yields && m->p->code[t][s->task[t].pc].op == W_YIELD;
+
 	if (s->until != SEARCH_UNTIL_DONE && s->woken)
 		s->lease = 0;
-	if (!s->lease || alarm_due(s) || !may_pass(m, t) || s->nr > MW_MAX_QUEUE || mw_next_happening(m) <= m->now ||
+	if (!s->lease || alarm_due(s) || (!may_pass(m, t) && !yields) || s->nr > MW_MAX_QUEUE || mw_next_happening(m) <= m->now ||
 	    (s->until == SEARCH_UNTIL_CHANGE && is_changed(m, t)))
 		s->lease = 0;
+	/* the yield itself is one of them, too */
+	if (s->lease && yields) {
+		s->yields--;
+		s->lease = m->w.yield_points + 1;
+	}
 	return s->lease;
 }
 
@@ -145,7 +152,7 @@ void mw_plan_counts(struct mw_state *s, uint32_t task)
 
 	if (plan->rule.by == SEARCH_BY_TURNS)
 		turn_step(s, task, true);
-	s->ranks[task] += plan->rule.by == SEARCH_BY_DIFFERENCES;
+	s->ranks[task] += plan->rule.by == SEARCH_BY_DIFFERENCES || plan->rule.by == SEARCH_BY_QUOTAS;
 
 	if (plan->rule.by == SEARCH_BY_PENDING)
 		s->ranks[task] = 0;
@@ -337,9 +344,11 @@ static uint32_t base_step(uint32_t t, const bool *on)
 static uint32_t differing_step(struct mw_state *s, uint32_t t, const bool *on)
 {
 	const struct search_rule *r = &s->plan.rule;
-	uint32_t next = base_step(t, on);
+	uint32_t next = base_step(t, on), ahead = run_step(s);
 
-	for (uint32_t i = 0; i < r->nr_order; i++) {
+	if (ahead == WORLD_NO_TASK && !r->base)
+		return WORLD_NO_TASK;
+	for (uint32_t i = 0; i < r->nr_order && ahead == WORLD_NO_TASK; i++) {
 		const struct search_difference *d = &r->differences[i];
 
 		if (d->task != t || d->nth != s->ranks[t])
@@ -351,7 +360,28 @@ static uint32_t differing_step(struct mw_state *s, uint32_t t, const bool *on)
 		next = d->next;
 		break;
 	}
+	if (ahead < MW_TASKS && on[ahead])
+		next = ahead;
 	s->ranks[next]++;
+	return next;
+}
+
+/* Which of them has the first quota that is open, or the base scheduler says. */
+static uint32_t quota_step(struct mw_state *s, uint32_t t, const bool *on)
+{
+	const struct search_rule *r = &s->plan.rule;
+	uint32_t next = WORLD_NO_TASK;
+
+	for (uint32_t i = 0; i < r->nr_order && next == WORLD_NO_TASK; i++) {
+		const struct search_quota *q = &r->quotas[i];
+
+		if (q->task < MW_TASKS && on[q->task] && s->ranks[q->task] < q->steps)
+			next = q->task;
+	}
+	if (next == WORLD_NO_TASK && r->base)
+		next = base_step(t, on);
+	if (next != WORLD_NO_TASK)
+		s->ranks[next]++;
 	return next;
 }
 
@@ -558,6 +588,8 @@ uint32_t mw_planned_step(struct model_world *m, uint32_t t)
 		return nr ? turned_step(s, t, on, nr) : WORLD_NO_TASK;
 	if (s->plan.rule.by == SEARCH_BY_DIFFERENCES)
 		return nr ? differing_step(s, t, on) : WORLD_NO_TASK;
+	if (s->plan.rule.by == SEARCH_BY_QUOTAS)
+		return nr ? quota_step(s, t, on) : WORLD_NO_TASK;
 	if (nr < 2)
 		return only;
 	return s->plan.rule.by == SEARCH_BY_RANKS ? ranked_step(m, on) : chosen_step(m, t, on);

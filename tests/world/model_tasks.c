@@ -746,7 +746,7 @@ static bool stands(struct model_world *m, uint32_t t)
 		mw_plan_counts(m->s, t);
 	}
 	m->s->lease -= m->s->lease && (lone || leased);
-	if (o->op == W_SLEEP || (o->op == W_YIELD && !(lone && m->s->known)))
+	if (o->op == W_SLEEP || (o->op == W_YIELD && !(lone ? m->s->known : leased)))
 		m->s->lease = 0;
 	show_label(m, t);
 	task->shown.quits = o->op == W_EXIT && !task->process;

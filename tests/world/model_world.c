@@ -164,6 +164,7 @@ static int mw_grant(struct world *w, uint32_t task)
 	}
 	m->s->lease = m->s->next_lease;
 	m->s->known = m->s->next_known;
+	m->s->yields = m->s->next_yields;
 	m->s->until = m->s->next_until;
 	m->s->lease_clock = m->s->next_lease_clock;
 	m->s->planned = m->s->next_planned;
@@ -196,6 +197,7 @@ static void mw_lease(struct world *w, uint32_t nr, enum search_until until, uint
 	struct mw_state *s = mw(w)->s;
 
 	s->next_known = known;
+	s->next_yields = w->yields;
 	s->next_lease = nr;
 	s->next_until = until;
 	s->next_lease_clock = clock;

@@ -81,6 +81,7 @@ struct mw_state {
 	/* as the kernel side's: struct zug_lease */
 	uint32_t lease, next_lease;	/* points left; of the next grant */
 	bool known, next_known;		/* they are those of a trace */
+	uint32_t yields, next_yields;	/* that the lease goes over */
 	enum search_until until, next_until;
 	uint64_t lease_clock, next_lease_clock;
 	struct mw_memory leased;	/* when it was granted, as far as other tasks go */

@@ -155,6 +155,11 @@ void engine_hold_before(struct engine *e, unsigned int op,
 	e->hold_op = op;
 }
 
+void engine_hold_none(struct engine *e, bool none)
+{
+	e->holds_none = none;
+}
+
 uint64_t engine_look(struct engine *e)
 {
 	e->w->ops->status(e->w, &e->status);
@@ -683,7 +688,7 @@ static void reset(struct engine *e, const struct replay *r, struct trace_writer 
 	e->last = WORLD_NO_TASK;
 	e->yielded = e->question = e->fired = e->forced = e->quiet = e->bug = false;
 	e->w->passes = LEFT_OUT_MOST;
-	e->w->ends_stop = e->hold && e->hold_op == ZUG_OP_END && !r;
+	e->w->ends_stop = e->hold && e->hold_op == ZUG_OP_END && !e->holds_none && !r;
 	e->w->ends_well = e->o.rules.expect_exit;
 	e->same = e->spun = e->stops = e->holds = 0;
 	e->ran_ns = e->idle_ns = e->forgiven_ns = e->went_on_ns = 0;

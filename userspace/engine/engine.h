@@ -110,6 +110,8 @@ void engine_hold(struct engine *e,
 /* The same of tasks before that operation alone. While none stands there, points are passed under leases. */
 void engine_hold_before(struct engine *e, unsigned int op,
 			enum engine_hold (*fn)(void *ctx, uint32_t task, const struct zug_label *l), void *ctx);
+/* From the next execution on none is held, whatever was asked for: that of a trial has its whole schedule already. */
+void engine_hold_none(struct engine *e, bool none);
 
 /*
  * From the next execution on fn is called before every decision; task made the last step

@@ -275,7 +275,7 @@ static int pick(struct engine *e)
 	uint32_t free[HOLD_LAST + 1] = { 0 }, let = HOLD_NOT, nr_held = 0, nr = e->nr_cands;
 	int i;
 
-	for (uint32_t k = 0; e->hold && !e->r && e->holds < ENGINE_HOLDS && k < nr; k++) {
+	for (uint32_t k = 0; e->hold && !e->holds_none && !e->r && e->holds < ENGINE_HOLDS && k < nr; k++) {
 		e->held[k] = hold_of(e, &e->cands[k]);
 		nr_held += e->held[k] != HOLD_NOT;
 		free[e->held[k]] += e->cands[k].enabled && gets_on(&e->cands[k]);

@@ -29,6 +29,7 @@ struct engine {
 	void *on_state_ctx;
 	enum engine_hold (*hold)(void *ctx, uint32_t task, const struct zug_label *l);
 	void *hold_ctx;
+	bool holds_none;
 	unsigned int hold_op;		/* tasks before that operation alone; ZUG_OP_NONE: before any */
 	uint64_t until_ns;	/* engine_until() */
 

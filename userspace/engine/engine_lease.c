@@ -51,7 +51,7 @@ static uint64_t at_most(uint64_t nr, uint64_t most)
 /* A task is held now, or the one that goes on may come to where it is. (No task ends under a lease: world.ends_stop.) */
 static bool may_hold(const struct engine *e)
 {
-	if (!e->hold || e->r)
+	if (!e->hold || e->holds_none || e->r)
 		return false;
 	for (uint32_t i = 0; e->hold_op == ZUG_OP_END && i < e->nr_cands; i++)
 		if (e->cands[i].label.op == ZUG_OP_END)
@@ -135,6 +135,8 @@ static bool make_plan(struct engine *e, const struct search_point *p, uint32_t t
 	/* one that is woken up by this, as its time-out is over, stands nowhere yet */
 	if (!most || at == UINT32_MAX || p->cand[at].blocked)
 		return false;
+	if (plan->rule.by == SEARCH_BY_DIFFERENCES)
+		plan_runs(e, p, plan, most);
 	if (plan->rule.by != SEARCH_BY_CHOICES)
 		return plan_weights(e, p, plan);
 	return plan_runs(e, p, plan, most) || plan->rule.base;
@@ -204,6 +206,17 @@ static uint64_t before_misuse(const struct engine *e)
 	return last > e->x->steps ? last - e->x->steps : 0;
 }
 
+/* What the lease says of yields: as many as do not reach farther than most points, of which nr are promised up to the first one. */
+static void give_yields(struct engine *e, uint64_t nr, uint64_t most)
+{
+	uint64_t points, yields = e->r ? 0 : search_yields(e->s, &points);
+
+	if (yields && nr < most)
+		yields = at_most(yields, (most - nr) / (points + 1));
+	e->w->yields = nr < most ? (uint32_t)yields : 0;
+	e->w->yield_points = e->w->yields ? (uint32_t)points : 0;
+}
+
 /* The lease that goes with the grant. ASK_NR, or why there is none. */
 static enum ask_cause give(struct engine *e, const struct search_point *p, uint32_t task)
 {
@@ -240,6 +253,7 @@ static enum ask_cause give(struct engine *e, const struct search_point *p, uint3
 		nr = at_most(nr, replayed(e, task));
 	else if (e->nr_runtime)
 		until = SEARCH_UNTIL_WAKE;
+	give_yields(e, nr, most);
 	if (make_plan(e, p, task, &plan, most))
 		e->w->ops->lease(e->w, (uint32_t)nr, until, clock, e->r != NULL, &plan);
 	else if (nr)

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/select.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "kworld/kworld_internal.h"
@@ -242,6 +243,7 @@ void kworld_describe_wait(struct kworld *k, struct world_task *t, const struct z
 	} else if (d && e->flags & ZUG_EF_OBJECT && e->flags & ZUG_EF_LEASED) {
 		/* others have gone on since, but not where it is anything else: waits_inside() of the kernel side */
 		t->wait = WAIT_INSIDE;
+		t->network = S_ISSOCK(e->obj.mode) && e->obj.offset != AF_UNIX;
 	} else if (d && (e->flags & ZUG_EF_OBJECT)) {
 		t->wait = fd_wait(k, t, (int)e->arg[0]);
 	} else if (d && d->op == ZUG_OP_POLL && !strncmp(d->name, "epoll", 5)) {

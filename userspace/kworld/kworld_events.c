@@ -441,6 +441,8 @@ static bool on_access(struct kworld *k, struct arrival *a)
 static bool on_yield(struct kworld *k, struct arrival *a)
 {
 	at_point(k, a);
+	if (a->ev.leased)
+		kworld_lease_point(k, a->t, &a->e, &a->ev);
 	a->t->label.op = a->e.kind == ZUG_EV_YIELD ? ZUG_OP_YIELD : ZUG_OP_SPIN;
 	a->t->label.site = places_site(k->o.places, a->t->process, a->e.ip);
 	a->ev.yield = true;

@@ -413,6 +413,18 @@ static void tell_differences(const struct search_rule *rule, const uint32_t *pee
 	}
 }
 
+/* The same of quotas. */
+static void tell_quotas(const struct search_rule *rule, const uint32_t *peer, struct zug_plan *p)
+{
+	for (uint32_t i = 0; i < rule->nr_order; i++) {
+		const struct search_quota *q = &rule->quotas[i];
+		uint32_t at = place_of(peer, p->nr_peers, q->task);
+
+		if (at < p->nr_peers)
+			p->differences[p->nr_order++] = (struct zug_difference){ .nth = q->steps, .peer = at };
+	}
+}
+
 /* What the operation is before which task n stands, to the order. */
 static void tell_operation(const struct kworld *k, uint32_t n, struct zug_peer *q)
 {
@@ -450,6 +462,14 @@ static bool tell_constraints(struct kworld *k, uint32_t task, struct zug_plan *p
 	return !rule->nr_constraints || is_one_process(k, k->w.tasks[task].tgid);
 }
 
+/* It cannot be told who is enabled: where the next steps are known without that the plan is for these alone. false: they are not. */
+static bool plan_steps_alone(const struct lease *l, struct zug_plan *p)
+{
+	if (p->kind == ZUG_PLAN_DIFFERENCES && l->plan.nr_runs && !l->plan.rule.nr_order)
+		p->kind = ZUG_PLAN_STEPS;
+	return p->kind == ZUG_PLAN_STEPS || p->kind == ZUG_PLAN_ORDER;
+}
+
 /* All tasks that there are, and, where the rule is one for them, that may come. false: they are too many, or not clear. */
 static bool gather_peers(struct kworld *k, struct zug_plan *p, uint32_t *peer)
 {
@@ -469,7 +489,7 @@ static bool gather_peers(struct kworld *k, struct zug_plan *p, uint32_t *peer)
 		struct zug_peer *q = &p->peers[p->nr_peers];
 
 		if (n < k->w.nr_tasks && world_lives(&k->w.tasks[n])) {
-			if (!tell_stand(k, l, n, q) || (p->kind != ZUG_PLAN_STEPS && p->kind != ZUG_PLAN_ORDER && !is_clear(l, q)))
+			if (!tell_stand(k, l, n, q) || (!is_clear(l, q) && !plan_steps_alone(l, p)))
 				return false;
 		} else if (!room || is_for_these(&l->plan.rule) || !may_come(k, n, peer, p->nr_peers, q)) {
 			continue;
@@ -497,7 +517,7 @@ static bool give_plan(struct kworld *k, uint32_t task, struct zug_plan *p)
 		[SEARCH_BY_STEPS] = ZUG_PLAN_STEPS, [SEARCH_BY_DRAWS] = ZUG_PLAN_DRAWS, [SEARCH_BY_RANKS] = ZUG_PLAN_RANKS,
 		[SEARCH_BY_CHOICES] = ZUG_PLAN_CHOICES, [SEARCH_BY_PENDING] = ZUG_PLAN_PENDING,
 		[SEARCH_BY_SELECTION] = ZUG_PLAN_SELECTION, [SEARCH_BY_ORDER] = ZUG_PLAN_ORDER, [SEARCH_BY_TURNS] = ZUG_PLAN_TURNS,
-		[SEARCH_BY_DIFFERENCES] = ZUG_PLAN_DIFFERENCES,
+		[SEARCH_BY_DIFFERENCES] = ZUG_PLAN_DIFFERENCES, [SEARCH_BY_QUOTAS] = ZUG_PLAN_QUOTAS,
 	};
 	const struct world_plan *plan = &k->run.lease.plan;
 	const struct search_rule *rule = &plan->rule;
@@ -533,6 +553,8 @@ static bool give_plan(struct kworld *k, uint32_t task, struct zug_plan *p)
 		return false;
 	if (p->kind == ZUG_PLAN_DIFFERENCES)
 		tell_differences(rule, peer, p);
+	if (p->kind == ZUG_PLAN_QUOTAS)
+		tell_quotas(rule, peer, p);
 	/* it has its number by the task that comes to it first */
 	at = p->kind == ZUG_PLAN_SELECTION && !p->object ? place_of(peer, p->nr_peers, zug_object_task(rule->object)) : p->nr_peers;
 	p->object_by = at < p->nr_peers ? at + 1 : 0;
@@ -576,6 +598,8 @@ void kworld_lease_begin(struct kworld *k, uint32_t task)
 	l->ended = ASK_WORLD;
 	z->plan.kind = ZUG_PLAN_NONE;
 	l->planned = false;
+	z->yields = k->w.yields;
+	z->yield_points = k->w.yield_points;
 	z->passes = k->w.passes;
 	if ((!nr && !plans) || k->waiters.nr > MOST_WAITERS || k->run.stepping || k->run.nr_lent ||
 	    k->run.nr_held || k->flows.nr)
@@ -600,6 +624,8 @@ void kworld_lease_begin(struct kworld *k, uint32_t task)
 	/* what is left out is no decision, and more may be passed than was promised */
 	if (!probes_leaves_out(k->o.probes) && !interpreted)
 		z->flags |= k->w.ends_stop ? ZUG_LEASE_CALLS : ZUG_LEASE_CALLS | ZUG_LEASE_ENDS;
+	if (sandbox_net_closed(k->o.sandbox))
+		z->flags |= ZUG_LEASE_NETWORK;
 	z->root = k->w.tasks[k->run.root].tgid;
 	z->root_ends = k->w.ends_well;
 	z->root_mnt = k->root.mnt;

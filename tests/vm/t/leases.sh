@@ -110,6 +110,8 @@ if begin "the same executions with leases and without"; then
 	same "$programs/dining-philosophers" pos --executions 8
 	same "$programs/dining-philosophers" surw --executions 8
 	same "$programs/dining-philosophers" lockstep --executions 6
+	# tasks that yield go on in some of these
+	same "$programs/bakery-fixed" pct --executions 10
 	same "$programs/dining-philosophers" guided --executions 12
 	# a thread ends, and another one waits for that
 	same "$programs/torn-pair-fixed" guided --executions 60
@@ -135,6 +137,7 @@ if begin "system calls: the same executions with leases and without"; then
 	[ "$(rate unknown)" -lt 60 ] || note "with leases: $(share unknown)"
 	same ./files random --executions 4 --no-races
 	same ./sockets portfolio --executions 6 --no-races
+	same "$programs/accept-order" portfolio --executions 6 --no-races
 	ends
 	same ./ends random --executions 8
 	same ./files pos --executions 3 --no-races
