@@ -746,8 +746,12 @@ static void reversal_rule(const void *state, struct search_rule *rule)
 {
 	const struct reversal *r = state;
 
-	if (r->base)
+	/* stay() */
+	if (r->base) {
+		rule->by = SEARCH_BY_DIFFERENCES;
+		rule->base = true;
 		return;
+	}
 	if (r->now && !r->ambiguous)
 		tell_order(r, rule);
 	if (rule->nr_order) {
