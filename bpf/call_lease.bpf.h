@@ -420,7 +420,10 @@ static __noinline int call_leased(struct zug_sandbox *s, struct task_struct *p, 
 	/* the end of one thread of several concerns no other task, and nothing comes behind that of the root command */
 	if ((t->nr == NR_exit && LOOSE(p)->signal->live.counter > 1) || (t->nr == NR_exit_group && p->tgid == l->root))
 		at.access.how = ZUG_ACCESS_KNOWN;
-	else if (l->plan.kind == ZUG_PLAN_PENDING || l->plan.kind == ZUG_PLAN_SELECTION)
+	else if (l->plan.writes && d->lease == ZUG_CALL_ENDS)
+		/* to that strategy an end writes nothing */
+		at.access.how = ZUG_ACCESS_KNOWN;
+	else if (l->plan.kind == ZUG_PLAN_PENDING || l->plan.kind == ZUG_PLAN_SELECTION || l->plan.writes)
 		call_access(&at.access, l->plan.peers[l->plan.holder & (ZUG_PLAN_PEERS - 1)].process, !!path->len, args, address);
 	/* whether it is one of those that the search has in view has to be known */
 	if (at.access.how & ZUG_ACCESS_FILE && !at.access.object[0] &&

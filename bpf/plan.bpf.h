@@ -263,7 +263,7 @@ static __always_inline void lease_counted(struct zug_lease *l)
 /* What an operation accesses matters to the plan also where its task is alone. */
 static __always_inline bool plan_needs_access(const struct zug_plan *plan)
 {
-	return plan->kind == ZUG_PLAN_SELECTION || plan->nr_constraints;
+	return plan->kind == ZUG_PLAN_SELECTION || plan->nr_constraints || plan->writes;
 }
 
 /* The same of such a plan, where the holder stands there. */
@@ -277,6 +277,10 @@ __noinline int plan_counts_at(__u32 slot, const struct stand *at)
 	if (!at)
 		return 0;
 	*access = at->access;
+	if (at->pass.steps > 1 && plan->writes) {
+		lease_counted(l);
+		return 0;
+	}
 	/* one that may go on by its time-out is none of those that are chosen from there */
 	if ((plan->nr_constraints && (!(at->access.how & ZUG_ACCESS_KNOWN) || !mark(plan, access, at->place, at->op))) ||
 	    count_on(l, 1) || plan->nr_on != 1) {
@@ -417,7 +421,9 @@ __noinline int plan_goes(__u32 slot, const struct stand *at, int may)
 	struct zug_peer *from = &plan->peers[plan->holder & (ZUG_PLAN_PEERS - 1)];
 	int next;
 
-	if (!t || !at || at->pass.kind == ZUG_PASS_NEVER) {
+	/* whether the first half of an access in two steps writes its label says */
+	if (!t || !at || at->pass.kind == ZUG_PASS_NEVER ||
+	    (at->pass.steps > 1 && plan->writes)) {
 		lease_note(l, ZUG_WHY_PLACE);
 		return PLAN_STOPS;
 	}

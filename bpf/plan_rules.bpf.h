@@ -593,10 +593,18 @@ static __always_inline bool owes_step(struct zug_plan *plan)
 {
 	if (!plan->begun)
 		return true;
-	if (!plan->owed)
+	if (!plan->owed || (plan->writes && plan->wrote))
 		return false;
 	plan->owed--;
 	return true;
+}
+
+/* What that peer is about to do writes what others may see: access_writes() of search/access.h. */
+static __always_inline bool peer_writes(const struct zug_plan *plan, __u32 i)
+{
+	const struct zug_access *a = &plan->peers[i & (ZUG_PLAN_PEERS - 1)].access;
+
+	return a->how & ZUG_ACCESS_WRITES && a->object[0] != ZUG_OBJECT_ANY && (a->object[0] || a->how & ZUG_ACCESS_FILE);
 }
 
 /* The holder makes a step because it is alone. */
@@ -616,11 +624,17 @@ static __noinline int turned(struct zug_plan *plan)
 		return -1;
 	if (!plan->peers[holder].on)
 		plan->begun = 1;
-	else if (owes_step(plan))
-		return holder;
-	next = behind_holder(plan);
-	if (next >= 0)
+	if (plan->peers[holder].on && owes_step(plan)) {
+		next = holder;
+	} else {
+		next = behind_holder(plan);
+		if (next < 0)
+			return -1;
 		take_turn(plan, next);
+	}
+	if (plan->writes && !(plan->peers[next & (ZUG_PLAN_PEERS - 1)].access.how & ZUG_ACCESS_KNOWN))
+		return -1;
+	plan->wrote = plan->writes && peer_writes(plan, next);
 	return next;
 }
 

@@ -322,7 +322,7 @@ struct zug_peer {
 	struct zug_pass pass;	/* what that says: whether it is enabled. NEVER: it is, but its next step is for user space to see */
 	__u16 on;		/* the kernel side's own: it is in zug_plan.set */
 	__u16 born;		/* the kernel side's own: children that it has created with this plan */
-	struct zug_access access;	/* PENDING, SELECTION */
+	struct zug_access access;	/* PENDING, SELECTION, TURNS that end with a write */
 	__u64 priority;		/* SELECTION */
 	__u16 held;		/* SELECTION */
 	__u16 behind;
@@ -386,6 +386,7 @@ struct zug_plan {
 	__u32 shares;		/* DRAWS, SELECTION: search_rule.shares */
 	__u32 turn, ahead, begun;	/* TURNS: as struct search_rule has them */
 	__u32 object_by;	/* SELECTION, without an object: 1 + the peer that comes to it first, if any does; 0: none will */
+	__u32 writes, wrote;	/* TURNS: as struct search_rule has them */
 	__u32 pad;
 	union {
 		struct zug_ordered order[ZUG_PLAN_ORDERED];
@@ -990,8 +991,8 @@ _Static_assert(sizeof(struct zug_sandbox) == 416, "zug_sandbox");
 _Static_assert(sizeof(struct zug_call) == 88 + 2 * ZUG_CALL_PATH + ZUG_CALL_STACK, "zug_call");
 _Static_assert(sizeof(struct zug_path) == sizeof(struct zug_event), "zug_path");
 _Static_assert(sizeof(struct zug_peer) == 96, "zug_peer");
-_Static_assert(sizeof(struct zug_plan) == 26544, "zug_plan");
-_Static_assert(sizeof(struct zug_lease) == 30976, "zug_lease");
+_Static_assert(sizeof(struct zug_plan) == 26552, "zug_plan");
+_Static_assert(sizeof(struct zug_lease) == 30984, "zug_lease");
 _Static_assert(sizeof(struct zug_known_file) == 24, "zug_known_file");
 _Static_assert(sizeof(struct zug_installed) == 80, "zug_installed");
 _Static_assert(sizeof(struct zug_step_key) == 16, "zug_step_key");

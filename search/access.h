@@ -105,6 +105,12 @@ static inline struct access access_likely(const struct zug_label *l)
 	return a;
 }
 
+/* It writes an object that has a name, which others may look at. */
+static inline bool access_writes(const struct zug_label *l)
+{
+	return l->object && l->flags & ZUG_L_WRITE && !access_op_local(l->op);
+}
+
 /* False when an operation with that label certainly does not depend on a: cheaper than to look closely. */
 static inline bool access_may_depend(const struct access *a, const struct zug_label *l)
 {

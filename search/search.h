@@ -203,7 +203,7 @@ struct search_rule {
 		 * In turns: while they have not begun the last task goes on; they begin where it cannot. From then on it goes on for as
 		 * many steps as are owed, while it can; behind them the next one by number, round robin, makes a turn's steps. One
 		 * that has no weight has some then, and makes rng_below() ahead steps more if rng_below() 2 is 0. Steps where one
-		 * task alone is enabled count.
+		 * task alone is enabled count. With writes a turn ends behind a step that writes what others may see, too.
 		 */
 		SEARCH_BY_TURNS,
 		/*
@@ -239,6 +239,7 @@ struct search_rule {
 	uint64_t owed;		/* ORDER, TURNS */
 	uint32_t turn, ahead;	/* TURNS */
 	bool begun;		/* TURNS: they have */
+	bool writes, wrote;	/* TURNS: wrote: the last step did */
 	uint32_t nr_order;	/* ORDER, DIFFERENCES, QUOTAS */
 	union {
 		struct search_ordered {

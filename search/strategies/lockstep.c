@@ -65,15 +65,16 @@ static int lockstep_begin(void *state, uint64_t iteration)
 	return SEARCH_GO;
 }
 
-static bool writes(const struct zug_label *label)
-{
-	return label->object && label->flags & ZUG_L_WRITE && !access_op_local(label->op);
-}
-
 /* The last task goes on with its turn. */
 static bool goes_on(const struct lockstep *l)
 {
 	return !l->begun || (l->left && (l->steps || !l->wrote));
+}
+
+/* Of a turn, at most. */
+static uint64_t length(const struct lockstep *l)
+{
+	return l->steps ? l->steps : MAX_LOOKS;
 }
 
 /* The next task behind the last one by number, which gets a turn. */
@@ -83,7 +84,7 @@ static uint32_t next_turn(struct lockstep *l, const struct choice *c)
 
 	i = i < c->nr ? i : 0;
 	task = choice_cand(c, i)->task;
-	l->left = (l->steps ? l->steps : MAX_LOOKS) - 1;
+	l->left = length(l) - 1;
 	if (l->begun && !l->ran[task] && !rng_below(&l->env->rng, 2))
 		l->left += rng_below(&l->env->rng, MAX_AHEAD);
 	l->ran[task] |= l->begun;
@@ -115,7 +116,7 @@ static int lockstep_pick(void *state, const struct choice *c)
 	} else {
 		i = next_turn(l, c);
 	}
-	l->wrote = writes(&choice_cand(c, i)->label);
+	l->wrote = access_writes(&choice_cand(c, i)->label);
 	return (int)i;
 }
 
@@ -142,12 +143,11 @@ static void lockstep_rule(const void *state, struct search_rule *r)
 	const struct lockstep *l = state;
 	uint64_t points = points_left(l);
 
-	/* which step writes is known when the task stands before it */
-	if (!l->steps)
-		return;
 	r->by = SEARCH_BY_TURNS;
 	r->owed = l->left;
-	r->turn = (uint32_t)l->steps;
+	r->turn = (uint32_t)length(l);
+	r->writes = !l->steps;
+	r->wrote = l->wrote;
 	r->ahead = MAX_AHEAD;
 	r->begun = l->begun;
 	r->choices = points < UINT32_MAX ? (uint32_t)points : UINT32_MAX;

@@ -502,7 +502,7 @@ static struct zug_event *leased_call(int nr, const char *path)
 /* Rules by which the last task goes on, but for what was said before: in turns of some steps, and with differences. */
 static void test_plan_by_steps(void)
 {
-	const struct world_plan turns = {
+	struct world_plan turns = {
 		.nr = 9, .nr_weights = 2, .weights = { { 0, 1 }, { 1, 0 } },
 		.rule = { .by = SEARCH_BY_TURNS, .state = 3, .owed = 2, .turn = 4, .ahead = 8, .begun = true, .choices = 6 }
 	};
@@ -523,6 +523,15 @@ static void test_plan_by_steps(void)
 	tap_ok(p->kind == ZUG_PLAN_TURNS && p->owed == 2 && p->turn == 4 && p->ahead == 8 && p->begun && p->choices_end == 6 &&
 		       p->draws == 3 && p->peers[0].weight == 1 && !p->peers[1].weight,
 	       "turns of some steps, and which tasks have had one");
+	side_put(ZUG_EV_YIELD, 1, ZUG_EF_ASK);
+	tap_ok(side_next_is(k, WORLD_POINT, 0, true), "it stops");
+	turns.rule.writes = turns.rule.wrote = true;
+	k->w.tasks[0].label = (struct zug_label){ .op = ZUG_OP_DATA_WRITE, .flags = zug_op_flags(ZUG_OP_DATA_WRITE), .object = 77 };
+	k->w.tasks[1].label = (struct zug_label){ .op = ZUG_OP_DATA_READ, .object = 77 };
+	k->w.ops->lease(&k->w, 0, SEARCH_UNTIL_DONE, UINT64_MAX, false, &turns);
+	k->w.ops->grant(&k->w, 0);
+	tap_ok(p->writes && p->wrote && p->peers[0].access.how & ZUG_ACCESS_WRITES && !(p->peers[1].access.how & ZUG_ACCESS_WRITES),
+	       "  that end with a write, and which tasks stand before one");
 	side_put(ZUG_EV_YIELD, 1, ZUG_EF_ASK);
 	tap_ok(side_next_is(k, WORLD_POINT, 0, true), "it stops");
 	k->w.ops->lease(&k->w, 0, SEARCH_UNTIL_DONE, UINT64_MAX, false, &differences);

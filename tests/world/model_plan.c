@@ -126,7 +126,13 @@ bool mw_plan_looks(const struct mw_state *s)
 {
 	const struct search_rule *r = &s->plan.rule;
 
-	return r->by == SEARCH_BY_STEPS || r->by == SEARCH_BY_ORDER || r->by == SEARCH_BY_SELECTION || r->nr_constraints;
+	return (r->by == SEARCH_BY_TURNS && r->writes) || r->by == SEARCH_BY_STEPS || r->by == SEARCH_BY_ORDER || r->by == SEARCH_BY_SELECTION || r->nr_constraints;
+}
+
+/* The last task goes on with its turn. */
+static bool owes_step(const struct search_rule *r)
+{
+	return !r->begun || (r->owed && !(r->writes && r->wrote));
 }
 
 /* That task makes a step of its turn, or begins another one; its rank says that it has had one. */
@@ -135,7 +141,7 @@ static void turn_step(struct mw_state *s, uint32_t task, bool same)
 	struct search_rule *r = &s->plan.rule;
 	struct rng rng = { .state = r->state };
 
-	if (same && (!r->begun || r->owed)) {
+	if (same) {
 		r->owed -= r->begun;
 		return;
 	}
@@ -151,7 +157,7 @@ void mw_plan_counts(struct mw_state *s, uint32_t task)
 	struct world_plan *plan = &s->plan;
 
 	if (plan->rule.by == SEARCH_BY_TURNS)
-		turn_step(s, task, true);
+		turn_step(s, task, owes_step(&plan->rule));
 	s->ranks[task] += plan->rule.by == SEARCH_BY_DIFFERENCES || plan->rule.by == SEARCH_BY_QUOTAS;
 
 	if (plan->rule.by == SEARCH_BY_PENDING)
@@ -233,6 +239,29 @@ static struct zug_label label_next(struct model_world *m, uint32_t t, uint32_t i
 		l.flags |= zug_op_flags(ZUG_OP_EXPIRE);
 	}
 	return l;
+}
+
+/* Which of them has the turn behind task t. */
+static uint32_t turned_step(struct model_world *m, uint32_t t, const bool *on, uint32_t nr)
+{
+	struct mw_state *s = m->s;
+	struct search_rule *r = &s->plan.rule;
+	struct zug_label l;
+	uint32_t next = t;
+	bool same;
+
+	if (nr > 1 && s->choices++ == r->choices)
+		return WORLD_NO_TASK;
+	r->begun |= !on[t];
+	same = on[t] && owes_step(r);
+	if (!same)
+		do
+			next = (next + 1) % MW_TASKS;
+		while (!on[next]);
+	turn_step(s, next, same);
+	l = label_next(m, t, next);
+	r->wrote = r->writes && access_writes(&l);
+	return next;
 }
 
 static struct access access_next(struct model_world *m, uint32_t t, uint32_t i)
@@ -393,23 +422,6 @@ static uint32_t chosen_step(struct model_world *m, uint32_t t, const bool *on)
 	if (task != WORLD_NO_TASK)
 		return task < MW_TASKS && on[task] ? task : WORLD_NO_TASK;
 	return m->s->plan.rule.base ? base_step(t, on) : WORLD_NO_TASK;
-}
-
-/* Which of them has the turn behind task t. */
-static uint32_t turned_step(struct mw_state *s, uint32_t t, const bool *on, uint32_t nr)
-{
-	struct search_rule *r = &s->plan.rule;
-	uint32_t next = t;
-
-	if (nr > 1 && s->choices++ == r->choices)
-		return WORLD_NO_TASK;
-	r->begun |= !on[t];
-	if (!on[t] || (r->begun && !r->owed))
-		do
-			next = (next + 1) % MW_TASKS;
-		while (!on[next]);
-	turn_step(s, next, on[t] && (!r->begun || r->owed));
-	return next;
 }
 
 /* Which of them is drawn by their weights. */
@@ -585,7 +597,7 @@ uint32_t mw_planned_step(struct model_world *m, uint32_t t)
 	if (s->plan.rule.by == SEARCH_BY_SELECTION)
 		return selected_step(m, t, on, nr);
 	if (s->plan.rule.by == SEARCH_BY_TURNS)
-		return nr ? turned_step(s, t, on, nr) : WORLD_NO_TASK;
+		return nr ? turned_step(m, t, on, nr) : WORLD_NO_TASK;
 	if (s->plan.rule.by == SEARCH_BY_DIFFERENCES)
 		return nr ? differing_step(s, t, on) : WORLD_NO_TASK;
 	if (s->plan.rule.by == SEARCH_BY_QUOTAS)

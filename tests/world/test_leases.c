@@ -756,7 +756,7 @@ static void shares(void)
 		double most;
 	} wanted[] = {
 		{ "random", 0.1 }, { "urw", 0.1 }, { "pct", 0.06 }, { "preemption", 0.08 }, { "dpor", 0.1 }, { "dfs", 0.1 }, { "delay", 0.08 },
-		{ "lockstep", 0.5 },
+		{ "lockstep", 0.08 },
 	};
 	struct made m = { .nr_tasks = 2 };
 

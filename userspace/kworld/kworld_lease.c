@@ -197,21 +197,37 @@ static struct zug_label expiring(struct zug_label l)
 	return l;
 }
 
-/* What task n is about to access; if it is blocked, what it goes on with when it is woken up. */
+/* What the task does next; if it is blocked, what it goes on with when it is woken up. */
+static struct zug_label next_label(const struct world_task *t)
+{
+	struct zug_label label = t->label;
+
+	if (may_expire(t))
+		return expiring(label);
+	if (t->state == TASK_BLOCKED && label.op != ZUG_OP_BEGIN) {
+		label.op = ZUG_OP_RESUME;
+		label.flags = zug_op_flags(ZUG_OP_RESUME);
+	}
+	return label;
+}
+
+/* Whether that writes what others may see, and no more. */
+static struct zug_access tell_write(const struct world_task *t)
+{
+	struct zug_label label = next_label(t);
+
+	return (struct zug_access){ .how = ZUG_ACCESS_KNOWN | (access_writes(&label) ? ZUG_ACCESS_WRITES | ZUG_ACCESS_FILE : 0) };
+}
+
+/* The same of what task n is about to access. */
 static struct zug_access tell_access(struct kworld *k, uint32_t n)
 {
 	const struct world_task *t = &k->w.tasks[n];
 	const struct ktask *kt = &k->kt[n];
 	struct zug_access a = { .how = ZUG_ACCESS_KNOWN };
-	struct zug_label label = t->label;
+	struct zug_label label = next_label(t);
 	struct access is;
 
-	if (may_expire(t)) {
-		label = expiring(label);
-	} else if (t->state == TASK_BLOCKED && label.op != ZUG_OP_BEGIN) {
-		label.op = ZUG_OP_RESUME;
-		label.flags = zug_op_flags(ZUG_OP_RESUME);
-	}
 	is = access_of(&label);
 	if (is.write)
 		a.how |= ZUG_ACCESS_WRITES;
@@ -498,6 +514,8 @@ static bool gather_peers(struct kworld *k, struct zug_plan *p, uint32_t *peer)
 		}
 		if ((p->kind == ZUG_PLAN_PENDING || p->kind == ZUG_PLAN_SELECTION) && q->pid)
 			q->access = tell_access(k, n);
+		if (p->kind == ZUG_PLAN_TURNS && l->plan.rule.writes && q->pid)
+			q->access = tell_write(&k->w.tasks[n]);
 		if (q->pid)
 			q->access.marks = tell_marks(k, n);
 		if (q->pid && p->kind == ZUG_PLAN_ORDER)
@@ -538,6 +556,8 @@ static bool give_plan(struct kworld *k, uint32_t task, struct zug_plan *p)
 	p->turn = rule->turn;
 	p->ahead = rule->ahead;
 	p->begun = rule->begun;
+	p->writes = rule->writes;
+	p->wrote = rule->wrote;
 	for (uint32_t i = 0; i < rule->nr_changes; i++) {
 		p->changes[i].at = rule->changes[i].at;
 		p->changes[i].rank = rule->changes[i].rank;
