@@ -307,7 +307,8 @@ static __always_inline void plan_counts(struct zug_lease *l, __u32 steps)
 		/* what its operations are is not known here */
 		lease_counted(l);
 	else if (l->plan.kind == ZUG_PLAN_DIFFERENCES || l->plan.kind == ZUG_PLAN_QUOTAS)
-		l->plan.peers[l->plan.holder & (ZUG_PLAN_PEERS - 1)].weight += steps;
+		for (__u32 i = 0; i < 2 && i < steps; i++)
+			counts_step(&l->plan);
 	else if (l->plan.kind == ZUG_PLAN_TURNS)
 		for (__u32 i = 0; i < 2 && i < steps; i++)
 			steps_alone(&l->plan);

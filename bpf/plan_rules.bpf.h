@@ -638,6 +638,13 @@ static __noinline int turned(struct zug_plan *plan)
 	return next;
 }
 
+/* The holder makes a step because it is alone. */
+static __always_inline void counts_step(struct zug_plan *plan)
+{
+	plan_run(plan);
+	plan->peers[plan->holder & (ZUG_PLAN_PEERS - 1)].weight++;
+}
+
 /* Of the tasks that are on the first one whose quota is open, or the base scheduler's: neighbour_follow_order() of search/. */
 static __noinline int by_quota(struct zug_plan *plan)
 {

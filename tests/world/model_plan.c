@@ -129,6 +129,17 @@ bool mw_plan_looks(const struct mw_state *s)
 	return (r->by == SEARCH_BY_TURNS && r->writes) || r->by == SEARCH_BY_STEPS || r->by == SEARCH_BY_ORDER || r->by == SEARCH_BY_SELECTION || r->nr_constraints;
 }
 
+/* The next of the runs. */
+static uint32_t run_step(struct mw_state *s)
+{
+	while (s->run < s->plan.nr_runs && !s->plan.runs[s->run].steps)
+		s->run++;
+	if (s->run == s->plan.nr_runs)
+		return WORLD_NO_TASK;
+	s->plan.runs[s->run].steps--;
+	return s->plan.runs[s->run].task;
+}
+
 /* The last task goes on with its turn. */
 static bool owes_step(const struct search_rule *r)
 {
@@ -158,7 +169,10 @@ void mw_plan_counts(struct mw_state *s, uint32_t task)
 
 	if (plan->rule.by == SEARCH_BY_TURNS)
 		turn_step(s, task, owes_step(&plan->rule));
-	s->ranks[task] += plan->rule.by == SEARCH_BY_DIFFERENCES || plan->rule.by == SEARCH_BY_QUOTAS;
+	if (plan->rule.by == SEARCH_BY_DIFFERENCES || plan->rule.by == SEARCH_BY_QUOTAS) {
+		run_step(s);
+		s->ranks[task]++;
+	}
 
 	if (plan->rule.by == SEARCH_BY_PENDING)
 		s->ranks[task] = 0;
@@ -190,17 +204,6 @@ void mw_plan_born(struct mw_state *s, uint32_t task, uint32_t parent)
 	plan->rule.state = rng.state;
 	plan->weights[from].weight -= plan->weights[its].weight < plan->weights[from].weight ? plan->weights[its].weight :
 											  plan->weights[from].weight;
-}
-
-/* The next of the runs. */
-static uint32_t run_step(struct mw_state *s)
-{
-	while (s->run < s->plan.nr_runs && !s->plan.runs[s->run].steps)
-		s->run++;
-	if (s->run == s->plan.nr_runs)
-		return WORLD_NO_TASK;
-	s->plan.runs[s->run].steps--;
-	return s->plan.runs[s->run].task;
 }
 
 /* Which of the enabled tasks is chosen by their ranks. */
