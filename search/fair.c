@@ -29,7 +29,8 @@ int fair_init(struct fair *f, uint32_t every)
 	f->every = every;
 	f->words = 1;
 	f->enabled = calloc(1, sizeof(*f->enabled));
-	return f->enabled ? 0 : -ENOMEM;
+	f->before = calloc(1, sizeof(*f->before));
+	return f->enabled && f->before ? 0 : -ENOMEM;
 }
 
 void fair_fini(struct fair *f)
@@ -37,6 +38,7 @@ void fair_fini(struct fair *f)
 	free(f->yielders);
 	free(f->bits);
 	free(f->enabled);
+	free(f->before);
 	memset(f, 0, sizeof(*f));
 }
 
@@ -65,14 +67,15 @@ static void put(uint64_t *bits, uint32_t task)
 static int resize(struct fair *f, uint32_t words, uint32_t room)
 {
 	uint64_t *bits = calloc((size_t)room * NR_SETS * words, sizeof(*bits));
-	uint64_t *enabled = calloc(words, sizeof(*enabled));
+	uint64_t *enabled = calloc(words, sizeof(*enabled)), *before = calloc(words, sizeof(*before));
 	struct fair_task *yielders = realloc(f->yielders, (room + 1) * sizeof(*yielders));
 
 	if (yielders)
 		f->yielders = yielders;
-	if (!bits || !enabled || !yielders) {
+	if (!bits || !enabled || !before || !yielders) {
 		free(bits);
 		free(enabled);
+		free(before);
 		return -ENOMEM;
 	}
 	for (uint32_t i = 0; i < f->nr_yielders * NR_SETS; i++)
@@ -81,8 +84,10 @@ static int resize(struct fair *f, uint32_t words, uint32_t room)
 	memcpy(enabled, f->enabled, f->words * sizeof(*enabled));
 	free(f->bits);
 	free(f->enabled);
+	free(f->before);
 	f->bits = bits;
 	f->enabled = enabled;
+	f->before = before;
 	f->words = words;
 	f->room = room;
 	return 0;
@@ -127,7 +132,7 @@ static void yield(struct fair *f, uint32_t i)
 	}
 }
 
-int fair_step(struct fair *f, const struct search_point *point, const uint32_t *before, size_t nr)
+int fair_step(struct fair *f, const struct search_point *point)
 {
 	uint32_t t = point->last, top = point->cand[point->nr - 1].task;
 	uint32_t self = UINT32_MAX;
@@ -136,16 +141,15 @@ int fair_step(struct fair *f, const struct search_point *point, const uint32_t *
 		return 0;
 	if (top < t)
 		top = t;
-	if (nr && top < before[nr - 1])
-		top = before[nr - 1];
 	if (top / 64 >= f->words && resize(f, top / 64 + 1, f->room ? f->room : 4))
 		return -ENOMEM;
+	/* without a yielder it is not of the point before, but nothing is compared with it then */
+	memcpy(f->before, f->enabled, f->words * sizeof(*f->before));
 	memset(f->enabled, 0, f->words * sizeof(*f->enabled));
-	for (uint32_t i = 0; i < point->nr; i++)
-		if (point->cand[i].enabled)
-			put(f->enabled, point->cand[i].task);
+	for (uint32_t i = 0; i < point->nr_enabled; i++)
+		put(f->enabled, point->cand[point->enabled[i]].task);
 	for (uint32_t i = 0; i < f->nr_yielders; i++) {
-		uint64_t *p = set(f, i, BEHIND), *e = set(f, i, E);
+		uint64_t *p = set(f, i, BEHIND), *e = set(f, i, E), *d = set(f, i, D);
 
 		/* A task that stood behind t need not wait for it any more. */
 		if (has(p, t)) {
@@ -158,9 +162,8 @@ int fair_step(struct fair *f, const struct search_point *point, const uint32_t *
 		if (f->yielders[i].task != t)
 			continue;
 		self = i;
-		for (size_t j = 0; j < nr; j++)
-			if (!has(f->enabled, before[j]))
-				put(set(f, i, D), before[j]);
+		for (uint32_t w = 0; w < f->words; w++)
+			d[w] |= f->before[w] & ~f->enabled[w];
 	}
 	if (!point->yielded)
 		return 0;

@@ -30,7 +30,8 @@ struct fair {
 	uint32_t words;			/* 64-bit words of a set of tasks */
 	struct fair_task *yielders;
 	uint64_t *bits;			/* room * 4 sets */
-	uint64_t *enabled;		/* set: enabled at the point before, and scratch */
+	uint64_t *enabled;		/* set: enabled at this point, since a task has yielded */
+	uint64_t *before;		/* set: the same of the point before */
 	uint64_t hash;			/* of the relation; 0 when it is empty */
 };
 
@@ -39,11 +40,10 @@ void fair_fini(struct fair *f);
 void fair_reset(struct fair *f);		/* a new execution */
 
 /*
- * A step was made by point->last, from a point where before[0..nr) were
- * enabled, and led to this point. -ENOMEM.
+ * A step was made by point->last, and led to this point, whose enabled candidates are listed. It is
+ * called for each step of an execution but the first. -ENOMEM.
  */
-int fair_step(struct fair *f, const struct search_point *point, const uint32_t *before,
-	      size_t nr);
+int fair_step(struct fair *f, const struct search_point *point);
 
 /*
  * The indices of candidates that may run, of those that point->enabled lists, ascending, into allowed

@@ -42,7 +42,8 @@ uint32_t priorities_next(const uint64_t *prio, const struct rng *rng, const stru
 
 void priorities_redraw(uint64_t *prio, const struct search_point *point, uint32_t task, const struct access *a)
 {
-	for (uint32_t i = 0; i < point->nr; i++) {
+	/* without an object it depends on no other one */
+	for (uint32_t i = 0; a->object[0] && i < point->nr; i++) {
 		struct access b;
 
 		if (!access_may_depend(a, &point->cand[i].label))

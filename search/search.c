@@ -56,12 +56,10 @@ struct search {
 	uint64_t schedule;		/* hash of the decisions so far */
 	uint32_t last;			/* the task chosen at the point before */
 	unsigned int last_flags;	/* of its label */
-	uint32_t *before;		/* tasks enabled at the point before, ascending */
-	size_t nr_before;
 	uint32_t *allowed;		/* scratch for the choice */
 	uint32_t *enabled;		/* of a point whose caller gives no list */
 	uint32_t nr_enabled;
-	size_t room_before, room_allowed, room_enabled;
+	size_t room_allowed, room_enabled;
 
 	/* rare values: asked for so far, number of the next that is not 0; most in one execution */
 	struct rng rare_rng;
@@ -195,7 +193,6 @@ void search_free(struct search *s)
 	seen_fini(&s->schedules);
 	division_fini(&s->division);
 	free(s->path);
-	free(s->before);
 	free(s->allowed);
 	free(s->enabled);
 	free(s->forced);
@@ -426,7 +423,6 @@ static int begin(struct search *s, bool apart)
 	s->schedule = 0;
 	s->last = SEARCH_NO_TASK;
 	s->last_flags = 0;
-	s->nr_before = 0;
 	s->asked = s->diverged = s->loose = false;
 	s->env.choices = 0;
 	s->env.patient = false;
@@ -514,7 +510,6 @@ static int check_point(struct search *s, struct search_point *p)
 static int reserve(struct search *s, const struct search_point *p)
 {
 	if (hb_reserve_task(&s->hb, p->cand[p->nr - 1].task) ||
-	    !ARRAY_RESERVE(s->before, s->room_before, p->nr) ||
 	    !ARRAY_RESERVE(s->allowed, s->room_allowed, p->nr))
 		return -ENOMEM;
 	return 0;
@@ -623,10 +618,6 @@ static int commit(struct search *s, const struct search_point *p, uint32_t i)
 		return -ENOMEM;
 	if (s->rules && rules_step(s->rules, p, i, s->force))
 		return -ENOMEM;
-	s->nr_before = 0;
-	/* Only what comes after a first yield is ever compared. */
-	for (uint32_t j = 0; j < p->nr_enabled && s->fair.nr_yielders; j++)
-		s->before[s->nr_before++] = p->cand[p->enabled[j]].task;
 	s->schedule = mix64(s->schedule + p->cand[i].task + 1);
 	s->last = p->cand[i].task;
 	s->last_flags = p->cand[i].label.flags | zug_op_flags(p->cand[i].label.op);
@@ -650,7 +641,7 @@ int search_pick(struct search *s, const struct search_point *point)
 	if (ret)
 		return ret;
 	if (s->step && !s->asked) {
-		ret = fair_step(&s->fair, p, s->before, s->nr_before);
+		ret = fair_step(&s->fair, p);
 		if (!ret)
 			ret = patience_step(&s->patience, p, s->last_flags);
 		if (ret)

@@ -275,7 +275,9 @@ static int pick(void *state, const struct choice *c)
 	t->prio = 0;
 	if (s->all || interesting(s, cand)) {
 		t->left -= t->left < PROFILE_SCALE ? t->left : PROFILE_SCALE;
-		release_all(s, c);
+		/* none is held, nor intended, where all events are interesting */
+		if (!s->all)
+			release_all(s, c);
 	}
 	return (int)i;
 }
