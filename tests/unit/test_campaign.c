@@ -13,6 +13,7 @@
 #include "campaign/probe_places.h"
 #include "campaign/race_book.h"
 #include "campaign/result.h"
+#include "campaign/session.h"
 #include "campaign/untried.h"
 #include "cli/exit_codes.h"
 #include "cli/points_text.h"
@@ -345,6 +346,33 @@ static void callers_keep_what_decides(void **state)
 	rmdir(dir);
 }
 
+/* Templates, one after another, that end after so many executions each: how many are made until no more are. */
+static int templates_made(const uint64_t *lives, int nr)
+{
+	struct session_template t = { 0 };
+
+	for (int i = 0; i < nr; i++) {
+		t.lives = lives[i];
+		if (session_template_ended(&t))
+			return i + 1;
+	}
+	return 0;
+}
+
+/* What ends templates again and again costs a start of the program each time: it is no reason to make them without end. */
+static void templates_end(void **state)
+{
+	/* one copy and the failure that ends it, each time */
+	assert_int_equal(templates_made((uint64_t[]){ 2, 2, 2, 2, 2, 2 }, 6), 4);
+	assert_int_equal(templates_made((uint64_t[]){ 7, 2, 7, 3, 2, 2 }, 6), 4);
+	/* the first execution of each */
+	assert_int_equal(templates_made((uint64_t[]){ 1, 1, 1 }, 3), 2);
+	assert_int_equal(templates_made((uint64_t[]){ 100, 1, 1 }, 3), 2);
+	/* those that were worth it */
+	assert_int_equal(templates_made((uint64_t[]){ 8, 8, 8, 8, 8, 8 }, 6), 0);
+	assert_int_equal(templates_made((uint64_t[]){ 2, 2, 2, 8, 2, 2, 2, 9, 3 }, 9), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -356,6 +384,7 @@ int main(void)
 		cmocka_unit_test(ends_have_statuses),
 		cmocka_unit_test(untried_is_told),
 		cmocka_unit_test(callers_keep_what_decides),
+		cmocka_unit_test(templates_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -491,7 +491,7 @@ int session_forked(struct session *s, unsigned int slot, int lane, char *err, si
 		return ret;
 	/* the template is in the other sandbox */
 	s->template.tried = false;
-	s->template.spoilt = 0;
+	s->template.spoilt = s->template.brief = 0;
 	ret = capture_renew(s->capture);
 	l->out = capture_out(s->capture);
 	l->err = capture_err(s->capture);

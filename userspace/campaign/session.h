@@ -59,7 +59,10 @@ struct session_watch {
 	uint64_t vaddr, size;
 };
 
-/* Executions that are forked from a template (session_template.c). */
+/* Executions that make up for what a template takes itself. */
+#define TEMPLATE_WORTH 8
+
+/* Executions that are forked from a template (session_template.c). All zero at first. */
 struct session_template {
 	bool settled;		/* the points are known: templates may be made */
 	uint64_t ahead;		/* executions that are expected, with the next one */
@@ -74,6 +77,7 @@ struct session_template {
 	bool tried;		/* the last execution was to be forked */
 	uint64_t begin_ns;	/* what that took before the execution */
 	unsigned int spoilt;	/* templates with only one, one after another */
+	unsigned int brief;	/* templates with too few to be worth it, one after another */
 	uint64_t exec_ns;	/* what the last execution took that was started by exec; 0: none was */
 };
 
@@ -231,6 +235,8 @@ void session_template_expect(struct session *s, uint64_t executions);
 bool session_template_begin(struct session *s);
 /* After it. */
 void session_template_end(struct session *s, struct execution *x);
+/* The template has ended, after t->lives executions, although its points are as they were. True: others are not worth it. */
+bool session_template_ended(struct session_template *t);
 /* True while no execution that was forked has been compared with one by exec, and some are to come. */
 bool session_template_on_trial(const struct session *s);
 /* The points were changed and are what they were: the next template need not wait until an execution has shown that they stay. */

@@ -3,8 +3,8 @@
  * session_template.c - which executions of a session are forked from a template (--start auto)
  *
  * The template is made once the points have stayed the same over an execution that was started by exec, and made anew when
- * they change. What makes a template impossible, or has spoilt two, is a reason to start all executions by exec from then
- * on; the reason is told once, in the summary.
+ * they change. What makes a template impossible, or has ended several before they were worth it, is a reason to start all
+ * executions by exec from then on; the reason is told once, in the summary.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -13,14 +13,10 @@
 #include "lib/base/clock.h"
 #include "campaign/session.h"
 
-/* Templates whose first execution has changed their environment, one after another. */
-#define MOST_SPOILT 2
-/* Executions that make up for the template's own. */
-#define WORTH 8
 /*
  * Of machine time, for the program's way to where executions may part. It stops at each of its system calls on the way, which
- * takes long on a busy machine, and may be worth it: so much at most as WORTH executions take by exec. How an execution begins
- * makes no difference to what it does.
+ * takes long on a busy machine, and may be worth it: so much at most as TEMPLATE_WORTH executions take by exec. How an
+ * execution begins makes no difference to what it does.
  */
 #define LEAST_PATIENCE_NS 5000000000ull
 #define MOST_PATIENCE_NS 20000000000ull
@@ -76,7 +72,7 @@ static void keep_or_drop(struct session *s, uint64_t probes)
 
 static uint64_t patience_ns(const struct session *s)
 {
-	uint64_t took = s->template.exec_ns, ns = took ? WORTH * took : MOST_PATIENCE_NS, now = clock_now_ns();
+	uint64_t took = s->template.exec_ns, ns = took ? TEMPLATE_WORTH * took : MOST_PATIENCE_NS, now = clock_now_ns();
 	uint64_t until = session_until(s, 0);
 
 	if (ns > MOST_PATIENCE_NS)
@@ -127,7 +123,7 @@ bool session_template_on_trial(const struct session *s)
 	const struct session_template *t = &s->template;
 
 	return s->o.machine.start != START_EXEC && t->settled && !t->off && !t->proved &&
-	       (t->ahead >= WORTH || sandbox_template_there(s->sandbox));
+	       (t->ahead >= TEMPLATE_WORTH || sandbox_template_there(s->sandbox));
 }
 
 /* The next execution may be forked; the template is there, if one could be made. */
@@ -147,7 +143,7 @@ static bool may_fork(struct session *s)
 		return false;
 	}
 	keep_or_drop(s, probes);
-	if (!sandbox_template_there(s->sandbox) && ahead >= WORTH && t->probes_before == probes)
+	if (!sandbox_template_there(s->sandbox) && ahead >= TEMPLATE_WORTH && t->probes_before == probes)
 		make(s, probes);
 	else if (t->probes_before != probes && debug_times())
 		fprintf(stderr, "template: none, for the last execution has added or removed points\n");
@@ -191,8 +187,7 @@ void session_template_end(struct session *s, struct execution *x)
 	t->lives++;
 	if (sandbox_template_there(s->sandbox))
 		return;
-	t->spoilt = t->lives > 1 ? 1 : t->spoilt + 1;
-	if (t->spoilt >= MOST_SPOILT)
+	if (session_template_ended(t))
 		session_template_give_up(s, why ? why : "the test ends the process from which it is forked");
 }
 

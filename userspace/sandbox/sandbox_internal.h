@@ -126,6 +126,7 @@ struct sandbox_template {
 	char *cwd;
 	bool early;		/* sandbox_template_earlier() */
 	const char *spoilt;	/* why it was dropped; NULL: it was not */
+	char failed[96];	/* what spoilt is, where it could not be forked */
 };
 
 struct sandbox {

@@ -582,7 +582,13 @@ pid_t sandbox_template_fork(struct sandbox *s)
 		usleep(1000);
 		sandbox_environment_ask(s, ENVIRONMENT_FIRST_PID);
 	}
-	return ret < 0 ? ret : -EEXIST;
+	ret = ret < 0 ? ret : -EEXIST;
+	/* one that is dead was ended by the test */
+	if (!t->spoilt && ret != -ECHILD && ret != -ESRCH) {
+		snprintf(t->failed, sizeof(t->failed), "the process that stands still cannot be forked (%s)", strerror(-ret));
+		t->spoilt = t->failed;
+	}
+	return ret;
 }
 
 int sandbox_template_go(struct sandbox *s, pid_t first, const struct zug_turn *turn)

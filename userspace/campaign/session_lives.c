@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* When templates end so soon, one after another, that no more of them are made. It needs no kernel, unlike session_template.c. */
+#include "campaign/session.h"
+
+/* They have ended with their first execution; before they were worth it. */
+#define MOST_SPOILT 2
+#define MOST_BRIEF 4
+
+bool session_template_ended(struct session_template *t)
+{
+	t->spoilt = t->lives > 1 ? 1 : t->spoilt + 1;
+	t->brief = t->lives < TEMPLATE_WORTH ? t->brief + 1 : 0;
+	return t->spoilt >= MOST_SPOILT || t->brief >= MOST_BRIEF;
+}
