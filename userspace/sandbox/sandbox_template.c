@@ -450,13 +450,15 @@ const char *sandbox_template_spoilt(const struct sandbox *s)
 
 void sandbox_template_touch(struct sandbox *s, uint64_t addr, size_t len)
 {
-	char first, last;
+	char byte;
 
-	if (!s->template.pid || !len)
-		return;
-	/* what is read from outside the kernel puts there */
-	remote_read(s->template.pid, addr, &first, 1);
-	remote_read(s->template.pid, addr + len - 1, &last, 1);
+	/*
+	 * What is written from outside the kernel puts there. To read it would not do: a fork copies no page of a mapping
+	 * in which none was ever written.
+	 */
+	for (uint64_t at = addr; s->template.pid && len && at <= addr + len - 1; at += len > 1 ? len - 1 : 1)
+		if (remote_read(s->template.pid, at, &byte, 1))
+			remote_write(s->template.pid, at, &byte, 1);
 }
 
 void sandbox_template_drop(struct sandbox *s)

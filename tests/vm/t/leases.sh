@@ -238,6 +238,12 @@ if begin "--profile says why zug was asked; copies do not ask at their start, no
 	asked=$(awk '/ the search begins there$/ { b = $1 } / zug has to see before it is made$/ { c = $1 } END { print b + 0, c + 0 }' "$dir/out")
 	[ "${asked% *}" -gt 0 ] && [ "${asked% *}" -lt 20 ] && [ "${asked#* }" -lt 20 ] ||
 		note "40 executions asked at their beginnings and ends: $asked"
+	# locks that nothing has touched before a template is made are there in its copies, but for the first ones
+	zug 60 run --profile --strategy random --seed 3 --no-races --executions 40 -- "$programs/points/untouched-locks"
+	want_status 0
+	want_out ' began as copies of a process'
+	asked=$(awk '/ the memory of the operation cannot be read$/ { n = $1 } END { print n + 0 }' "$dir/out")
+	[ "$asked" -lt 20 ] || note "40 executions asked $asked times at locks that could not be read"
 	end
 fi
 
