@@ -247,7 +247,7 @@ static void suspect_handlers(struct scan *s)
 
 /*
  * A process that is killed may be so between any two of its writes, also where it holds the lock that orders them: another
- * one that takes the lock of the dead finds them half done. What it writes of memory that others share is a point.
+ * one that takes the lock of the dead finds them half done. What it writes of memory that others access then is a point.
  */
 static void suspect_killed(struct scan *s)
 {
@@ -261,7 +261,8 @@ static void suspect_killed(struct scan *s)
 		if (!a || a->added || a->op || !(in->how & HOW_WRITE) || !tasks[in->task].killed)
 			continue;
 		for (size_t k = 0; k < s->nr_seen && !a->added; k++)
-			a->added = tasks[s->seen[k].task].process != tasks[in->task].process &&
+			a->added = s->seen[k].how & HOW_AFTER_KILL &&
+				   tasks[s->seen[k].task].process != tasks[in->task].process &&
 				   range_overlap(ranges_at(s->ranges, s->seen[k].range - 1), range);
 		if (!a->added)
 			continue;
@@ -383,6 +384,7 @@ static void conclude(struct scan *s)
 	conclude_ranges(s);
 	s->nr_raced = 0;
 	s->nr_seen = 0;
+	s->killed = false;
 	if (s->seen)
 		memset(s->seen, 0, s->size_seen * sizeof(*s->seen));
 	ranges_reset(s->ranges);

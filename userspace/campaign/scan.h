@@ -59,6 +59,7 @@ struct seen {
 #define HOW_WRITE	1u	/* it was written there */
 #define HOW_HANDLER	2u	/* in a signal handler */
 #define HOW_OUTSIDE	4u	/* outside of one */
+#define HOW_AFTER_KILL	8u	/* when a process of the test had been killed */
 
 struct raced {
 	uint32_t range;
@@ -114,6 +115,7 @@ struct scan {
 	bool handlers;		/* some names are of what signal handlers access */
 	bool kills;		/* and some of what processes write that are killed */
 	bool unknown;		/* of some accesses it is unknown whether they are atomic */
+	bool killed;		/* in this execution a process has been killed */
 	bool no_memory;
 	char **data;		/* for replays: the points */
 	bool holding;		/* this execution holds tasks for a pair */

@@ -117,6 +117,15 @@ static int lives_of(struct scan *s, const struct world_access *a, unsigned int o
 	return nr;
 }
 
+static bool after_kill(struct scan *s)
+{
+	const struct world *w = s->session->world;
+
+	for (uint32_t t = 0; t < w->nr_tasks && !s->killed; t++)
+		s->killed = w->tasks[t].killed;
+	return s->killed;
+}
+
 /*
  * What task t, at a place or (NULL) by another operation, accesses there. 1: *acc is what the clocks are to look at; 0: nothing
  * is.
@@ -125,7 +134,8 @@ static int look_at(struct scan *s, const struct world_task *t, const struct acce
 		   uint32_t life, struct vector_clocks_access *acc, uint64_t *overlaps)
 {
 	uint32_t range = add_range(s, x, life), place = at ? at - s->places : NO_PLACE, list[OVERLAPS];
-	uint8_t how = (t->in_handler ? HOW_HANDLER : HOW_OUTSIDE) | (x->write ? HOW_WRITE : 0);
+	uint8_t how = (t->in_handler ? HOW_HANDLER : HOW_OUTSIDE) | (x->write ? HOW_WRITE : 0) |
+		      (after_kill(s) ? HOW_AFTER_KILL : 0);
 
 	if (range == RANGES_NONE || !note_access(s, &(struct seen){ range + 1, t->task, place, how })) {
 		s->no_memory = true;

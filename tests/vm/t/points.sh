@@ -351,6 +351,10 @@ if begin "who is killed does not do what it stands before"; then
 		nr=$(grep -c '^{"step":.*"task":1,"op":"data-write"' "$dir/out")
 		[ "$code" = "$nr" ] || note "$trace: $code additions, $nr steps"
 	done
+	# what nobody looks at afterwards may be half done
+	zug 60 run -q --executions 12 -o traces -- "$points/killed-adds" before
+	want_status 0
+	grep -q "a process is killed" "$dir/out" && note "$(grep "a process is killed" "$dir/out")"
 	end
 fi
 
