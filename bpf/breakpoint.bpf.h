@@ -471,7 +471,6 @@ static __always_inline void hit_function(struct hit *h, __u32 caller)
 {
 	struct zug_site *site = h->site;
 	struct task_state *t = h->t;
-	bool begins;
 
 	if (site && site->obj_arg && addr_where(h->p, h->sp, hit_argument(h, site->obj_arg), &t->ev.obj))
 		t->ev.flags |= ZUG_EF_OBJECT;
@@ -489,10 +488,7 @@ static __always_inline void hit_function(struct hit *h, __u32 caller)
 		caller = unseen(h->p, t, site, h->sp, h->ret, caller);
 	if (site && !(site->flags & ZUG_SITE_WAITS))
 		caller = left_to_library(h->s, h->p, t, h->sp, caller, t->last_lock);
-	/* the search begins there, and user space has something to do before */
-	begins = site && site->flags & ZUG_SITE_FROM && h->s->turn.looks_out;
-	if (caller == ZUG_CALLER_LEFT_OUT && !begins && (!site->obj_arg || t->ev.flags & ZUG_EF_OBJECT) &&
-	    pass_left_out(h->s, t, site))
+	if (caller == ZUG_CALLER_LEFT_OUT && (!site->obj_arg || t->ev.flags & ZUG_EF_OBJECT) && pass_left_out(h->s, t, site))
 		return;
 	/* what could not be looked up here user space looks up while the task is stopped */
 	if (site && (site->flags & ZUG_SITE_ANY) && any_watch(t)) {
@@ -502,7 +498,7 @@ static __always_inline void hit_function(struct hit *h, __u32 caller)
 		t->step_ip = h->ip;
 	}
 	/* of a task that goes on user space cannot find out what has called */
-	stop(h->s, t, site, begins || caller == ZUG_CALLER_UNKNOWN || (t->ev.flags & ZUG_EF_WATCHED) ||
+	stop(h->s, t, site, caller == ZUG_CALLER_UNKNOWN || (t->ev.flags & ZUG_EF_WATCHED) ||
 	     (site && site->obj_arg && !(t->ev.flags & ZUG_EF_OBJECT)));
 }
 

@@ -109,7 +109,10 @@ static int exchange(struct kworld *k, uint32_t process, int pid, bool in)
 	return ret ? ret : nr;
 }
 
-/* The template is made at a system call, and would not see a place in the program where the search begins. */
+/*
+ * The search begins at a place of the program. A template would not stop there, and the clock of the test goes on at each look
+ * that is passed: so that it is the same in all executions, they have these then.
+ */
 static bool begins_at_place(struct kworld *k)
 {
 	for (uint32_t i = 0; i < probes_nr_sites(k->o.probes); i++)
@@ -122,8 +125,7 @@ void kworld_looks_take_out(struct kworld *k, uint32_t process, int pid)
 {
 	int nr;
 
-	if (!k->o.leave_interpreter || !kworld_state(k)->quiet || k->prefix.feeding ||
-	    (k->prefix.recording && begins_at_place(k)))
+	if (!k->o.leave_interpreter || !kworld_state(k)->quiet || k->prefix.feeding || begins_at_place(k))
 		return;
 	find_looks(k);
 	nr = exchange(k, process, pid, false);
