@@ -2,6 +2,7 @@
 /*
  * test_expiry.c - whose time-out may be over, and when timers are due
  */
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -80,7 +81,7 @@ static void set(struct timers *t, int tgid, int nr, uint64_t id, uint64_t deadli
 	struct zug_event e = { .kind = ZUG_EV_TIMER, .tgid = tgid, .nr = nr, .deadline = deadline };
 
 	e.arg[0] = id;
-	timers_event(t, &e, 3, 1000 + (uint64_t)nr);
+	timers_event(t, &e, 3, 1000 + (uint64_t)nr, 1ull << (SIGALRM - 1));
 }
 
 static void timers(void)
@@ -98,6 +99,7 @@ static void timers(void)
 	ok(timers_next(&t) == 300 && t.nr == 3, "set again, it is the same timer");
 	set(&t, 10, SYS_alarm, 60, 100);
 	ok(timers_next(&t) == 100 && t.nr == 3, "alarm() and setitimer() share theirs");
+	ok(timers_signal(timers_first(&t)) == SIGALRM && timers_first(&t)->awaited, "what is blocked where it is set is awaited");
 	timers_text(timers_first(&t), text, sizeof(text));
 	ok(timers_first(&t)->task == 3 && timers_first(&t)->site == 1000 + SYS_alarm &&
 	   !strcmp(text, "alarm() or setitimer(), SIGALRM"), "who has set it, where, and what it sends");
@@ -121,7 +123,7 @@ static void ticks(void)
 
 	e.arg[0] = (uint64_t)fd;
 	e.arg[1] = 10;
-	timers_event(&t, &e, 0, 0);
+	timers_event(&t, &e, 0, 0, 0);
 	if (timers_fire(&t)) {
 		printf("# this kernel gives no copy of a descriptor (pidfd_getfd): not tested that a timerfd counts\n");
 	} else {

@@ -212,7 +212,7 @@ static bool on_timer(struct kworld *k, struct arrival *a)
 	}
 	/* timerfd_settime() is a point itself */
 	timers_event(&k->timers, &a->e, a->n, !a->t ? 0 : a->t->label.op == ZUG_OP_TIMERFD_SETTIME ? a->t->label.site :
-		     a->kt->timer_site);
+		     a->kt->timer_site, kworld_blocked_signals(k, a->e.pid));
 	return false;
 }
 

@@ -419,6 +419,10 @@ void kworld_label_signal_read(struct kworld *k, const struct world_task *t, int 
 uint64_t kworld_signal_object(struct kworld *k, uint32_t process, int signal);
 /* A signal that the task will take when it goes on. */
 bool kworld_has_signal(struct kworld *k, int pid);
+/* The signals that a task blocks now: bit N - 1 is signal N. 0: none, or there is no such task. */
+uint64_t kworld_blocked_signals(struct kworld *k, int pid);
+/* Its process has a handler for the signal. */
+bool kworld_handles(struct kworld *k, int pid, int signal);
 /* A signal that is ignored where it is neither handled nor blocked: the task handles or blocks it. */
 bool kworld_notices(struct kworld *k, int pid, int signal);
 /* The site of a system call whose task stands before it: the place in the program, if it can be told. */

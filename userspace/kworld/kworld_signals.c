@@ -15,18 +15,36 @@
 #include "kworld/kworld_internal.h"
 #include "lib/base/proc_status.h"
 
+/* What a task does with a signal; all zeroes: there is no such task. */
+static struct zug_ctl ask(struct kworld *k, int pid, int signal)
+{
+	struct zug_ctl c = { .cmd = ZUG_CMD_SIGNAL, .sandbox = sandbox_slot(k->o.sandbox), .pid = pid, .signal.signal = signal };
+
+	return kernel_ctl(k->o.kernel, &c) ? (struct zug_ctl){ 0 } : c;
+}
+
 bool kworld_has_signal(struct kworld *k, int pid)
 {
-	struct zug_ctl c = { .cmd = ZUG_CMD_SIGNAL, .sandbox = sandbox_slot(k->o.sandbox), .pid = pid, .signal.signal = 1 };
+	struct zug_ctl c = ask(k, pid, 1);
 
-	return !kernel_ctl(k->o.kernel, &c) && c.signal.pending & ~c.signal.blocked;
+	return c.signal.pending & ~c.signal.blocked;
+}
+
+uint64_t kworld_blocked_signals(struct kworld *k, int pid)
+{
+	return ask(k, pid, 1).signal.blocked;
+}
+
+bool kworld_handles(struct kworld *k, int pid, int signal)
+{
+	return ask(k, pid, signal).signal.handled;
 }
 
 bool kworld_notices(struct kworld *k, int pid, int signal)
 {
-	struct zug_ctl c = { .cmd = ZUG_CMD_SIGNAL, .sandbox = sandbox_slot(k->o.sandbox), .pid = pid, .signal.signal = signal };
+	struct zug_ctl c = ask(k, pid, signal);
 
-	return !kernel_ctl(k->o.kernel, &c) && (c.signal.handled || c.signal.blocked >> (signal - 1) & 1);
+	return c.signal.handled || c.signal.blocked >> (signal - 1) & 1;
 }
 
 /* Other threads of the process end with it. */

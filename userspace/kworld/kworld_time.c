@@ -311,9 +311,16 @@ bool kworld_timer(struct world *w, struct world_timer *t)
 bool kworld_timer_kills(struct world *w)
 {
 	struct kworld *k = (struct kworld *)w;
-	int tgid, signal = timers_signal(&k->timers, &tgid);
+	const struct timer *l = timers_first(&k->timers);
+	int signal = l ? timers_signal(l) : 0;
 
-	return kworld_next_timer(k) < kworld_flows_next(k) && signal && !kworld_notices(k, tgid, signal);
+	/*
+	 * What is blocked now proves nothing: a C library blocks all signals for a moment in raise(), fork() and
+	 * posix_spawn(). A signal that some task is to wait for is blocked before its timer is set.
+	 */
+	if (!signal || l->deadline >= kworld_flows_next(k) || l->awaited)
+		return false;
+	return !kworld_handles(k, l->tgid, signal) && (!l->tid || !(kworld_blocked_signals(k, l->tid) >> (signal - 1) & 1));
 }
 
 /* Lets the next timer fire, or what is on its way arrive. */

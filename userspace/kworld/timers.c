@@ -41,7 +41,7 @@ static struct timer *find(struct timers *t, int tgid, int nr, int id)
 	return l;
 }
 
-void timers_event(struct timers *t, const struct zug_event *e, uint32_t task, uint64_t site)
+void timers_event(struct timers *t, const struct zug_event *e, uint32_t task, uint64_t site, uint64_t blocked)
 {
 	int tgid = e->tgid, id = (int)e->arg[0];
 	struct timer *l;
@@ -64,6 +64,7 @@ void timers_event(struct timers *t, const struct zug_event *e, uint32_t task, ui
 	if (e->nr != SYS_timer_create) {
 		l->task = task;
 		l->site = site;
+		l->awaited = timers_signal(l) && blocked >> (timers_signal(l) - 1) & 1;
 		return;
 	}
 	l->interval = 0;
@@ -125,14 +126,9 @@ uint64_t timers_next(const struct timers *t)
 	return l ? l->deadline : UINT64_MAX;
 }
 
-int timers_signal(const struct timers *t, int *tgid)
+int timers_signal(const struct timer *l)
 {
-	const struct timer *l = first(t);
-
-	if (!l || l->nr == SYS_timerfd_settime)
-		return 0;
-	*tgid = l->tgid;
-	return l->nr == SYS_timer_settime ? l->signo : SIGALRM;
+	return l->nr == SYS_timerfd_settime ? 0 : l->nr == SYS_timer_settime ? l->signo : SIGALRM;
 }
 
 /* How often a timerfd has fired since it was read. */

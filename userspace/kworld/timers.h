@@ -21,6 +21,7 @@ struct timer {
 	/* POSIX timers */
 	int signo, tid;		/* signo 0: none is sent; tid 0: to the process */
 	uint64_t value;
+	bool awaited;		/* its signal was blocked where it was set: some task is to wait for that */
 	uint32_t task;		/* who has set it last, */
 	uint64_t site;		/* and where; 0: unknown */
 };
@@ -32,8 +33,8 @@ struct timers {
 
 void timers_reset(struct timers *t);
 void timers_free(struct timers *t);
-/* A ZUG_EV_TIMER of that task, at that place. */
-void timers_event(struct timers *t, const struct zug_event *e, uint32_t task, uint64_t site);
+/* A ZUG_EV_TIMER of that task, at that place, with these signals blocked (bit N - 1: signal N). */
+void timers_event(struct timers *t, const struct zug_event *e, uint32_t task, uint64_t site, uint64_t blocked);
 /* A process is gone, or (exec) has another program now: its timers end, or those that do not survive that. */
 void timers_drop(struct timers *t, int tgid, bool exec);
 /* The next one; NULL: none. */
@@ -42,8 +43,8 @@ const struct timer *timers_first(const struct timers *t);
 void timers_text(const struct timer *l, char *text, size_t len);
 /* When the next one fires; UINT64_MAX: none. */
 uint64_t timers_next(const struct timers *t);
-/* The signal that the next one sends, to the process *tgid. 0: none. */
-int timers_signal(const struct timers *t, int *tgid);
+/* The signal that it sends. 0: none. */
+int timers_signal(const struct timer *l);
 /*
  * Fires the next one. When it returns, the tasks that it wakes are awake. It comes again after its interval,
  * from when it was due. -errno: its process or descriptor is gone (and so is the timer).

@@ -40,6 +40,7 @@ if begin "time-outs of sockets"; then
 	end
 fi
 begin "timers" && { passes --timeouts never -- "$inputs/alarms"; end; }
+begin "a watchdog is not early where all signals are blocked" && { passes --executions 40 -- "$inputs/watchdog"; end; }
 if begin "a shell that sleeps"; then
 	passes --executions 2 -- \
 		sh -c 'a=$(date +%s); sleep 100 & sleep 1000; wait; b=$(date +%s); [ $((b - a)) -ge 1000 ] && [ $((b - a)) -le 1001 ]'
