@@ -759,7 +759,7 @@ static bool stands(struct model_world *m, uint32_t t)
 	if (ev->handed)
 		m->s->to = to;
 	ev->ask = !lone;
-	ev->yield = o->op == W_YIELD || o->op == W_SLEEP;
+	ev->yield = o->op == W_YIELD || o->op == W_SLEEP || o->waits;
 	if (task->shown.label.object >> 32 == MW_LOCKS ||
 	    task->shown.label.object2 >> 32 == MW_LOCKS)
 		m->s->queue[m->s->nr - 1].memory = mw_memory_of(&m->s->queue[m->s->nr - 1].then,

@@ -84,6 +84,7 @@ struct mw_op {
 	uint32_t amounts[WORLD_FAULT_AMOUNTS];
 	int answer;		/* of inject(), instead of 0 */
 	const char *text;
+	bool waits;		/* in a loop that waits: others are to have a turn */
 };
 
 /* From outside, at a time of the machine. */

@@ -219,6 +219,17 @@ static void holds(void)
 		run_free(r);
 	}
 	{
+		/* two that wait in loops which zugzwang knows to wait */
+		const struct mw_op look = { .op = W_READ, .waits = true };
+		const struct mw_program waits = { .code = { TASK(CREATE(1), CREATE(2), WRITE(0, 1), JOIN(1), JOIN(2)),
+							    TASK(look, JUMP_EQ(0, 0, 0)), TASK(look, JUMP_EQ(0, 0, 0)) } };
+
+		r = run(&waits, &(struct how){ .strategy = "random", .prepare = hold, .ctx = &writes });
+		check(is_outcome(r, ZUG_OUTCOME_PASS, NULL) && r->x.steps < 50, r,
+		      "a task is not held while all that could go on wait in loops");
+		run_free(r);
+	}
+	{
 		/* two writers, and a first task that ends without waiting for them */
 		const struct mw_program left = { .code = { TASK(CREATE(1), CREATE(2), EXIT(0)), TASK(WRITE(0, 1)),
 							   TASK(WRITE(1, 1)) } };

@@ -336,6 +336,7 @@ static enum verdict on_point(struct engine *e, const struct world_event *ev)
 		runtime_begins(e, ev->task);
 	}
 	e->quiet = e->status.quiet;
+	e->w->tasks[ev->task].yields = ev->yield;
 	progress_point(&e->pc, ev->task, l->site, ev->yield);
 	if (l->op != ZUG_OP_SPIN)
 		e->went_on_ns = 0;
@@ -375,7 +376,7 @@ static enum verdict on_block(struct engine *e, const struct world_event *ev)
 {
 	progress_made(&e->pc);
 	steps_note(e, TRACE_NOTE_BLOCK, ev->task, 0, ev->text);
-	e->w->tasks[ev->task].expires = false;
+	e->w->tasks[ev->task].expires = e->w->tasks[ev->task].yields = false;
 	/* it gave the turn away itself, though it may be enabled by its time-out */
 	e->yielded |= e->w->tasks[ev->task].deadline && (e->o.explore_timeouts || e->w->tasks[ev->task].any_time);
 	/* if no other task can run it is a deadlock, which says more */

@@ -254,9 +254,9 @@ static int pick_any(struct engine *e, bool holds)
 }
 
 /* A task that was stopped in a computation, or yields, may wait for the very task that is held. */
-static bool gets_on(const struct search_cand *c)
+static bool gets_on(const struct engine *e, const struct search_cand *c)
 {
-	return c->label.op != ZUG_OP_SPIN && !(c->label.flags & ZUG_L_YIELD);
+	return c->label.op != ZUG_OP_SPIN && !(c->label.flags & ZUG_L_YIELD) && !e->w->tasks[c->task].yields;
 }
 
 static enum engine_hold hold_of(const struct engine *e, const struct search_cand *c)
@@ -278,7 +278,7 @@ static int pick(struct engine *e)
 	for (uint32_t k = 0; e->hold && !e->holds_none && !e->r && e->holds < ENGINE_HOLDS && k < nr; k++) {
 		e->held[k] = hold_of(e, &e->cands[k]);
 		nr_held += e->held[k] != HOLD_NOT;
-		free[e->held[k]] += e->cands[k].enabled && gets_on(&e->cands[k]);
+		free[e->held[k]] += e->cands[k].enabled && gets_on(e, &e->cands[k]);
 	}
 	while (nr_held && let < HOLD_LAST && !free[let])
 		let++;

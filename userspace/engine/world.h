@@ -79,6 +79,7 @@ struct world_task {
 	bool begins;			/* in a language's own code that begins, ends or joins a thread, or loads what is executed */
 	bool network;			/* blocked: for something that may come through the test's own network */
 	bool outside;			/* blocked: something outside the test may wake it, too */
+	bool yields;			/* the engine's: it has come to a point of a loop that waits, or to another yield */
 	bool quits;			/* about to end the root command, with this status */
 	uint8_t status;
 	char comm[16];
