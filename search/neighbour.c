@@ -57,6 +57,7 @@ static void fini(void *state)
 	free(n->torn);
 	free(n->order);
 	free(n->nth);
+	neighbour_siblings_release(&n->siblings);
 }
 
 /* ---- which schedule is next ---- */
@@ -104,6 +105,11 @@ static bool next_moved(struct neighbour *n)
 	return false;
 }
 
+static bool has_many_pairs(const struct neighbour *n)
+{
+	return n->nr_pairs - n->nr_late - n->nr_handed > PAIRS_FEW;
+}
+
 static bool next_trial(struct neighbour *n)
 {
 	n->use_instead = false;
@@ -111,8 +117,12 @@ static bool next_trial(struct neighbour *n)
 		memcpy(n->trial, n->fails.diffs, n->fails.nr_diffs * sizeof(*n->trial));
 	n->nr_trial = n->fails.nr_diffs;
 	switch (n->phase) {
+	case SIBLINGS_FIRST:
+		return has_many_pairs(n) && neighbour_next_siblings(n);
+	case SIBLINGS:
+		return neighbour_next_siblings(n);
 	case WHOLE_FIRST:
-		return n->nr_pairs - n->nr_late - n->nr_handed > PAIRS_FEW && neighbour_next_whole(n);
+		return has_many_pairs(n) && neighbour_next_whole(n);
 	case REVERSE:
 		return neighbour_next_reversed(n);
 	case WHOLE:
@@ -181,6 +191,8 @@ static uint32_t follow(struct neighbour *n, const struct choice *c)
 
 	if (n->phase == FOLLOW)
 		return around_follow(&n->a, c);
+	if (neighbour_in_siblings(n))
+		return neighbour_follow_siblings(n, c);
 	if (neighbour_follows_order(n))
 		return neighbour_follow_order(n, c);
 	if (n->use_instead && n->instead.last == c->point->last && n->instead.nth == schedule_nth(n->a.env, c))
@@ -300,8 +312,13 @@ static int pick(void *state, const struct choice *fair)
 {
 	struct neighbour *n = state;
 	const struct choice choice = around_choice(&n->a, fair), *c = &choice;
-	uint32_t pos = follow(n, c);
+	uint32_t pos;
 
+	if (neighbour_in_siblings(n) && note_births(&n->births_now, c->point, n->now.nr)) {
+		n->a.error = -ENOMEM;
+		return n->a.error;
+	}
+	pos = follow(n, c);
 	around_chosen(&n->a, fair, c, pos);
 	if (n->phase == FOLLOW)
 		n->a.error = note_others(n, c, pos);
@@ -311,6 +328,8 @@ static int pick(void *state, const struct choice *fair)
 		n->a.error = note_births(&n->births_now, c->point, n->now.nr);
 	if (n->phase == FOLLOW && !n->a.error)
 		n->a.error = note_pending(n, c->point, choice_cand(c, pos)->task);
+	if (!n->a.error && neighbour_in_siblings(n))
+		n->a.error = neighbour_siblings_step(n, choice_cand(c, pos)->task);
 	if (!n->a.error)
 		n->a.error = note_done(n, choice_cand(c, pos)->task, &choice_cand(c, pos)->label);
 	if (!n->a.error)
@@ -327,6 +346,8 @@ static uint64_t promise(const void *state, const struct search_point *point, uin
 	*until = SEARCH_UNTIL_DONE;
 	if (n->phase == FOLLOW)
 		return around_promise(&n->a, point, task);
+	if (neighbour_in_siblings(n))
+		return neighbour_siblings_promise(n, task);
 	if (neighbour_follows_order(n))
 		return neighbour_order_promise(n, task);
 	nr = schedule_promise(n->trial, n->nr_trial, n->a.env, task);
@@ -350,6 +371,9 @@ static void rule(const void *state, struct search_rule *r)
 		around_rule(&n->a, r);
 		return;
 	}
+	/* whom it holds depends on what the two children have done */
+	if (neighbour_in_siblings(n))
+		return;
 	if (neighbour_follows_order(n)) {
 		neighbour_order_rule(n, r);
 		return;
@@ -389,6 +413,13 @@ static void passed(struct neighbour *n)
 
 	n->named = false;
 	n->a.error = neighbour_compare(n, &r);
+	if (neighbour_in_siblings(n)) {
+		if (!n->a.error && (n->named || !n->siblings.named))
+			n->best = r;
+		n->siblings.named |= n->named;
+		n->named = false;
+		return;
+	}
 	if (n->a.error || (n->points && !n->named && !n->decides && !r.alone))
 		return;
 	if (n->decides || n->named > n->points || closer(&r, &n->best))
@@ -535,6 +566,8 @@ static void end(void *state, const struct search_end *e)
 	n->best.otherwise += !fails && e->result == SEARCH_FAIL;
 	if (e->result == SEARCH_PASS)
 		passed(n);
+	if (neighbour_in_siblings(n))
+		neighbour_siblings_end(n, e->result == SEARCH_PASS);
 	else if (fails && (n->phase == WHOLE_FIRST || n->phase == WHOLE || n->phase == ALIKE))
 		keep_whole(n);
 	/* what fails alike may pass a step further; another failure or a pass ends that way */

@@ -8,10 +8,12 @@
  * others (pair_order.h); the first that passes so ends the search. Where others come into the updates of an object,
  * these updates are made whole, one after the other: after the pairs where these are few, else before
  * them. Of pairs at the same places, which several tasks make, one after the other is reversed in what
- * failed alike. Where that does not pass either, a single decision of the schedule is another one: first
- * where it differs from the base scheduler (schedule.h), then such a decision is made some steps earlier
- * or later, and where nothing of that passes, any decision at which another task could have had the turn,
- * from the last to the first. What came after it stays as far as it can.
+ * failed alike. Of the children of one task, with all that they make, one waits for the other
+ * (neighbour_siblings.c): before all that where there are many pairs, else now. Where that does not pass
+ * either, a single decision of the schedule is another one: first where it differs from the base
+ * scheduler (schedule.h), then such a decision is made some steps earlier or later, and where nothing of
+ * that passes, any decision at which another task could have had the turn, from the last to the first.
+ * What came after it stays as far as it can.
  *
  * Of those that pass the closest is the one in which the fewest dependent operations come in another order; of
  * equals, the one that parts latest.

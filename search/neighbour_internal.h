@@ -20,7 +20,10 @@
 #define WHOLE_OBJECTS	4
 #define WHOLE_MAX	8
 
-enum phase { FOLLOW, WHOLE_FIRST, REVERSE, WHOLE, ALIKE, INSTEAD, EARLIER, LATER, ANYWHERE, DONE };
+enum phase { FOLLOW, WHOLE_FIRST, SIBLINGS_FIRST, REVERSE, WHOLE, ALIKE, SIBLINGS, INSTEAD, EARLIER, LATER, ANYWHERE, DONE };
+
+/* So many pairs of children are tried, each in both orders. */
+#define SIBLINGS_MAX	3
 
 /* A task that could have had the turn. */
 struct other {
@@ -37,6 +40,28 @@ struct births {
 /* What makes one torn update whole: in steps of their tasks, so that it says something in another schedule, too. */
 struct whole {
 	uint32_t task, look, other, between;
+};
+
+/* Two children of one task, with all tasks below them: the second is held for the first. */
+struct sibling_pair {
+	uint32_t first, second;
+};
+
+/* neighbour_siblings.c; steps are those of the execution as it is made (settled.h). */
+struct siblings {
+	bool known, named;		/* the pairs were looked for; best names two operations of theirs */
+	struct sibling_pair pairs[SIBLINGS_MAX], now;
+	size_t nr, at;			/* at: of 2 * nr, each pair in both orders */
+	enum siblings_part { SIBLINGS_ALL, SIBLINGS_UNTIL, SIBLINGS_AT_ONCE, SIBLINGS_FROM } part;
+	size_t until, target, from;	/* so many steps: see neighbour_siblings.c; target: behind which the second goes on */
+	size_t passes_until, passes_at_once;	/* the fewest with which it has passed; SIZE_MAX: it has not */
+	struct sibling_points {
+		size_t *at, nr, room;
+	} points[SIBLINGS_FROM + 1];	/* of each part: so many steps its side had made with each */
+	ptrdiff_t low, high, middle;	/* of those that are halved now; -1 and their number: none of them */
+	size_t made[2];			/* steps of the first and the second */
+	size_t *made_at, nr_made, room_made;	/* by step: so many has its side made with it; 0: neither side's */
+	uint64_t first_step, second_step;	/* the last one that is waited for; the first one that waits */
 };
 
 struct neighbour {
@@ -73,6 +98,7 @@ struct neighbour {
 	size_t nr_made;
 	bool whole_fails;		/* it fails alike: the next update of the object can be made whole in it */
 	size_t at_alike;		/* ALIKE: the number of pairs whose places were tried, or are being tried */
+	struct siblings siblings;
 	bool decides;			/* best names what decides, where that alone was not reversed */
 	bool named, points;		/* two points were reversed in the last execution that passed; in best, */
 	uint8_t points_group;		/* in that group of them (critical_pair) */
@@ -96,6 +122,11 @@ static inline bool neighbour_explains(const struct neighbour *n)
 static inline bool neighbour_follows_order(const struct neighbour *n)
 {
 	return n->phase == WHOLE_FIRST || n->phase == REVERSE || n->phase == WHOLE || n->phase == ALIKE;
+}
+
+static inline bool neighbour_in_siblings(const struct neighbour *n)
+{
+	return n->phase == SIBLINGS_FIRST || n->phase == SIBLINGS;
 }
 
 static inline bool neighbour_is_same(const struct zug_label *a, const struct zug_label *b)
@@ -141,6 +172,18 @@ uint32_t neighbour_follow_order(struct neighbour *n, const struct choice *c);
 uint64_t neighbour_order_promise(const struct neighbour *n, uint32_t task);
 /* As search_rule(), of tasks whose weights are their own steps (settling.made). */
 void neighbour_order_rule(const struct neighbour *n, struct search_rule *r);
+
+/* ---- neighbour_siblings.c ---- */
+
+void neighbour_siblings_release(struct siblings *s);
+/* The next execution of SIBLINGS; false: there is no other, or n->a.error. */
+bool neighbour_next_siblings(struct neighbour *n);
+/* It has come to its end, n->now has its steps. */
+void neighbour_siblings_end(struct neighbour *n, bool passes);
+/* The position that is taken; the task makes the next step: 0 or -ENOMEM; how many of its next steps are certain. */
+uint32_t neighbour_follow_siblings(struct neighbour *n, const struct choice *c);
+int neighbour_siblings_step(struct neighbour *n, uint32_t task);
+uint64_t neighbour_siblings_promise(const struct neighbour *n, uint32_t task);
 
 /* ---- neighbour_names.c ---- */
 

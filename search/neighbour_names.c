@@ -186,6 +186,45 @@ static bool name_whole(const struct neighbour *n, const struct pairing *same, st
 }
 
 /*
+ * The last step that was waited for and the first one that waited are the ones to name, where they come the other way round in
+ * the failing execution.
+ */
+static void name_siblings(struct neighbour *n, const struct pairing *same, struct neighbour_result *r)
+{
+	const struct siblings *s = &n->siblings;
+	struct neighbour_op *ops[2], first = { .failing = UINT64_MAX }, second = first;
+	struct zug_label there;
+
+	if (s->first_step == UINT64_MAX || s->second_step == UINT64_MAX)
+		return;
+	first.passing = settled_before(&n->now_steps, s->second_step);
+	second.passing = settled_before(&n->now_steps, s->first_step);
+	ops[0] = &first;
+	ops[1] = &second;
+	for (int i = 0; i < 2; i++) {
+		struct neighbour_op *o = ops[i];
+
+		if (o->passing >= n->now.nr)
+			return;
+		o->task = n->now.tasks[o->passing];
+		o->label = n->now.labels[o->passing];
+		there = pairing_label(same, &o->label);
+		o->failing = nth_of(&n->fails, o->task, neighbour_steps_of(&n->now, o->task, o->passing));
+		if (o->failing != UINT64_MAX && (n->fails.labels[o->failing].op != there.op ||
+						 n->fails.labels[o->failing].site != there.site))
+			o->failing = UINT64_MAX;
+	}
+	if (first.failing == UINT64_MAX || second.failing <= first.failing)
+		return;
+	first.label = n->fails.labels[first.failing];
+	r->first = first;
+	r->second = second;
+	r->second_here = there;
+	r->nr_pairs += !r->nr_pairs;
+	n->named = true;
+}
+
+/*
  * Counts the pairs in which a came before b in the failing execution, and b before a in this one. The first of
  * them by the place of a, and of these by that of b, becomes r's; one of a library only when there is no other, and a vague
  * one when there is not even that.
@@ -238,6 +277,8 @@ int neighbour_compare(struct neighbour *n, struct neighbour_result *r)
 	}
 	if (n->phase == REVERSE || n->phase == ALIKE)
 		name_reversed(n, same, r);
+	else if (neighbour_in_siblings(n))
+		name_siblings(n, same, r);
 	else if (neighbour_follows_order(n))
 		n->decides = name_whole(n, same, r);
 	pairing_free(same);

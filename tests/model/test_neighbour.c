@@ -806,8 +806,93 @@ static void test_points(void)
 	free(pairs);
 }
 
+/*
+ * Two clients each have a child that asks a server for a number and then one that sets it to one more. They share nothing but
+ * the server, so that no two operations of theirs depend on each other: it fails when the second one asks before the first one
+ * has set it. Task 1 is the server, 2 and 3 are the clients, 4 and 5 the children of 2, 6 and 7 those of 3.
+ */
+static void test_siblings(void)
+{
+	enum { NUMBER, OP, ANSWER = 3, ARGUMENT = 5, GET = 1, SET, SERVER_SEM = 0 };
+	struct model_step code[8][128], *step;
+	struct model m = { .name = "siblings", .nr_tasks = 8, .nr_started = 1, .parent = { 0, 0, 0, 0, 2, 2, 3, 3 } };
+	uint32_t order[MAX_ORDER], tasks[MAX_ORDER];
+	struct neighbour_result n;
+	struct model_result r;
+	struct search *s;
+	uint64_t nr;
+	bool failed;
+
+#define ADD(t, ...)	(code[t][m.len[t]] = (struct model_step){ __VA_ARGS__ }, &code[t][m.len[t]++])
+	for (uint8_t t = 1; t < 4; t++)
+		ADD(0, M_FORK, t, 0, 0, 0);
+	for (uint8_t t = 2; t < 4; t++)
+		ADD(0, M_JOIN, t, 0, 0, 0);
+	ADD(0, M_READ, NUMBER, 0, 0, 0);
+	ADD(0, M_ASSERT, 0, 0, 2, 0);
+	for (int request = 0; request < 4; request++) {
+		struct model_step *ends[3];
+
+		ADD(1, M_SEM_WAIT, SERVER_SEM, 0, 0, 0);
+		for (uint8_t c = 0; c < 2; c++) {
+			struct model_step *none, *set, *got;
+
+			ADD(1, M_READ, OP + c, 0, 0, 0);
+			none = ADD(1, M_JUMP_EQ, 0, 0, 0, 0);
+			set = ADD(1, M_JUMP_EQ, 0, 0, SET, 0);
+			ADD(1, M_READ, NUMBER, 1, 0, 0);
+			ADD(1, M_STORE, ANSWER + c, 1, 0, 0);
+			got = ADD(1, M_JUMP, 0, 0, 0, 0);
+			set->to = (uint16_t)m.len[1];
+			ADD(1, M_READ, ARGUMENT + c, 1, 0, 0);
+			ADD(1, M_STORE, NUMBER, 1, 0, 0);
+			got->to = (uint16_t)m.len[1];
+			ADD(1, M_WRITE, OP + c, 0, 0, 0);
+			ADD(1, M_SEM_POST, 1 + c, 0, 0, 0);
+			ends[c] = ADD(1, M_JUMP, 0, 0, 0, 0);
+			none->to = (uint16_t)m.len[1];
+		}
+		ends[0]->to = ends[1]->to = (uint16_t)m.len[1];
+	}
+	for (uint8_t c = 0; c < 2; c++) {
+		for (uint8_t t = 4 + 2 * c; t < 6 + 2 * c; t++) {
+			ADD(2 + c, M_FORK, t, 0, 0, 0);
+			ADD(2 + c, M_JOIN, t, 0, 0, 0);
+			if (t % 2) {
+				ADD(t, M_READ, ANSWER + c, 0, 0, 0);
+				ADD(t, M_STORE, ARGUMENT + c, 0, 1, 0);
+			}
+			step = ADD(t, M_WRITE, OP + c, 0, GET, 0);
+			step->imm = t % 2 ? SET : GET;
+			ADD(t, M_SEM_POST, SERVER_SEM, 0, 0, 0);
+			ADD(t, M_SEM_WAIT, 1 + c, 0, 0, 0);
+		}
+	}
+#undef ADD
+	for (int t = 0; t < 8; t++)
+		m.code[t] = code[t];
+	if (!model_fail(&m, 1, 1000, &r, order, MAX_ORDER))
+		abort();
+	nr = minimal(&m, order, r.steps, r.outcome);
+	s = neighbour_new(&options, order, nr, r.outcome, 0, NULL, 0);
+	while (model_run(&m, s, &r, NULL, 0) == SEARCH_GO)
+		;
+	neighbour_result(s, &n);
+	search_free(s);
+	tap_ok(n.reproduced && n.found && n.nr_pairs && !n.alone && n.first.failing < n.second.failing &&
+	       n.second.passing < n.first.passing,
+	       "siblings: found by trial %llu of %llu", (unsigned long long)n.trial, (unsigned long long)n.trials);
+	tap_ok(n.first.task == 6 && n.second.task == 5 && n.second.label.op == ZUG_OP_DATA_WRITE,
+	       "siblings: that the one asks (task %u, op %u) before the other has set it (task %u, op %u) decides", n.first.task,
+	       n.first.label.op, n.second.task, n.second.label.op);
+	tap_ok(n.trials <= 16, "siblings: the places are found by halves (%llu trials)", (unsigned long long)n.trials);
+	trial(&m, order, nr, r.outcome, n.trial, tasks, &failed);
+	tap_ok(!failed, "siblings: the trial that is told passes");
+}
+
 int main(void)
 {
+	test_siblings();
 	test_ended();
 	test_waited();
 	test_parts();

@@ -15,7 +15,7 @@
  * Steps of all executions together that look for what decides, without those that are left out; of a livelock, which takes as
  * many in each, beside those.
  */
-#define EXPLAIN_STEPS 40000
+#define EXPLAIN_STEPS 100000
 
 struct progress {
 	const struct campaign *c;

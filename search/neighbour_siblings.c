@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * neighbour_siblings.c - one child's work after the other's (neighbour.h)
+ *
+ * Where a test has several programs, a client reaches another one's data through a server, a file or a child of its own. No two
+ * operations of the clients depend on each other there, and to reverse one pair of those in the server changes next to nothing.
+ * So two children of one task are taken with all that they make, as a shell's jobs: the second one's tasks are held until the
+ * first one's have ended. Where that passes it is made less, by halves:
+ *
+ *  UNTIL	the second is held only until the first has made a step, the earliest that still passes: all else then goes on
+ *		as in the failing schedule;
+ *  AT_ONCE	of the steps that the first makes in that execution from there on, the earliest behind which it can be held in
+ *		its turn, until the second has ended;
+ *  FROM	before that step the second goes on as far as it still passes.
+ *
+ * That step, and the next one of the second, decide.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include "lib/base/array.h"
+#include "search/access.h"
+#include "search/neighbour_internal.h"
+
+/* Creators are followed so far up. */
+#define DEPTH_MAX	64
+
+/* The bits of who uses an object. */
+enum { FIRST = 1, SECOND = 2, OTHERS = 4 };
+
+struct use {
+	uint64_t object;
+	uint8_t users;
+};
+
+void neighbour_siblings_release(struct siblings *s)
+{
+	for (int i = 0; i <= SIBLINGS_FROM; i++)
+		free(s->points[i].at);
+	free(s->made_at);
+}
+
+static bool is_below(const struct births *b, uint32_t root, uint32_t task)
+{
+	for (int i = 0; i < DEPTH_MAX && task < b->nr; i++) {
+		if (task == root)
+			return true;
+		task = b->parents[task];
+	}
+	return false;
+}
+
+static uint8_t user(const struct births *b, const struct sibling_pair *p, uint32_t task)
+{
+	return is_below(b, p->first, task) ? FIRST : is_below(b, p->second, task) ? SECOND : OTHERS;
+}
+
+static unsigned int depth(const struct births *b, uint32_t task)
+{
+	unsigned int i = 0;
+
+	for (; i < DEPTH_MAX && task < b->nr; i++)
+		task = b->parents[task];
+	return i;
+}
+
+/* ---- which two ---- */
+
+/* The last step of a child or of what it has made; what was made in the failing execution, by task: 0, or 1 + that step. */
+static size_t *find_ends(const struct neighbour *n)
+{
+	const struct births *b = &n->births;
+	size_t *ends = calloc(b->nr + 1, sizeof(*ends));
+
+	for (size_t i = 0; ends && i < n->fails.nr; i++) {
+		uint32_t task = n->fails.tasks[i];
+
+		for (int k = 0; k < DEPTH_MAX && task < b->nr; k++) {
+			ends[task] = i + 1;
+			task = b->parents[task];
+		}
+	}
+	return ends;
+}
+
+static bool has_op(const struct schedule *s, unsigned int op)
+{
+	for (size_t i = 0; i < s->nr; i++)
+		if (s->labels[i].op == op)
+			return true;
+	return false;
+}
+
+/* One of the two has made tasks of its own, or there are several programs. */
+static bool are_several(const struct neighbour *n, uint32_t a, uint32_t b, bool programs)
+{
+	for (uint32_t t = 0; !programs && t < n->births.nr; t++)
+		programs = n->births.parents[t] == a || n->births.parents[t] == b;
+	return programs;
+}
+
+/* a is to be tried before b: the test's own children before those of its servers, and those that were made last. */
+static bool comes_before(const struct births *b, uint32_t a_first, uint32_t a_second, const struct sibling_pair *p)
+{
+	unsigned int deep = depth(b, a_first), deep_p = depth(b, p->first);
+
+	if (deep != deep_p)
+		return deep < deep_p;
+	if (b->at[a_second] != b->at[p->second])
+		return b->at[a_second] > b->at[p->second];
+	return b->at[a_first] > b->at[p->first];
+}
+
+/* Of two children the one that was made first is 'first'. */
+static void add_pair(struct siblings *s, const struct births *b, uint32_t first, uint32_t second)
+{
+	size_t at = s->nr;
+
+	while (at && comes_before(b, first, second, &s->pairs[at - 1]))
+		at--;
+	if (at == SIBLINGS_MAX)
+		return;
+	if (s->nr < SIBLINGS_MAX)
+		s->nr++;
+	for (size_t i = s->nr - 1; i > at; i--)
+		s->pairs[i] = s->pairs[i - 1];
+	s->pairs[at] = (struct sibling_pair){ first, second };
+}
+
+/* The children of one task whose work overlaps in the failing execution. */
+static void find_pairs(struct neighbour *n)
+{
+	const struct births *b = &n->births;
+	bool programs = has_op(&n->fails, ZUG_OP_EXEC);
+	size_t *ends = find_ends(n);
+
+	n->siblings.known = true;
+	if (!ends) {
+		n->a.error = -ENOMEM;
+		return;
+	}
+	for (uint32_t i = 0; i < b->nr; i++) {
+		if (!ends[i] || b->parents[i] >= b->nr)
+			continue;
+		for (uint32_t k = 0; k < b->nr; k++)
+			if (k != i && ends[k] && b->parents[k] == b->parents[i] &&
+			    (b->at[i] < b->at[k] || (b->at[i] == b->at[k] && i < k)) && ends[i] > b->at[k] + 1 &&
+			    are_several(n, i, k, programs))
+				add_pair(&n->siblings, b, i, k);
+	}
+	free(ends);
+}
+
+/* ---- how long one is held ---- */
+
+static int by_object(const void *a, const void *b)
+{
+	const struct use *x = a, *y = b;
+
+	return (x->object > y->object) - (x->object < y->object);
+}
+
+/* The objects of the execution that has just passed and who uses them, in the order of their numbers; nr of them. NULL: no memory. */
+static struct use *find_uses(const struct neighbour *n, const struct sibling_pair *p, size_t *nr)
+{
+	struct use *uses = calloc(2 * n->now.nr + 1, sizeof(*uses));
+	size_t have = 0;
+
+	for (size_t i = 0; uses && i < n->now.nr; i++) {
+		struct access a = access_of(&n->now.labels[i]);
+
+		for (int k = 0; k < 2; k++)
+			if (a.object[k] && a.object[k] != ACCESS_OPAQUE)
+				uses[have++] = (struct use){ a.object[k], user(&n->births_now, p, n->now.tasks[i]) };
+	}
+	if (uses)
+		qsort(uses, have, sizeof(*uses), by_object);
+	*nr = 0;
+	for (size_t i = 0; i < have; i++) {
+		if (*nr && uses[*nr - 1].object == uses[i].object)
+			uses[*nr - 1].users |= uses[i].users;
+		else
+			uses[(*nr)++] = uses[i];
+	}
+	return uses;
+}
+
+static bool is_shared(const struct use *uses, size_t nr, const struct access *a, uint8_t own)
+{
+	for (int k = 0; k < 2; k++) {
+		const struct use key = { .object = a->object[k] };
+		const struct use *u = a->object[k] ? bsearch(&key, uses, nr, sizeof(*uses), by_object) : NULL;
+
+		if (u && u->users & ~own)
+			return true;
+	}
+	return false;
+}
+
+/* The steps of a side that others may see, as the number that it has made with each: the places to halve in that part. */
+static void find_points(struct neighbour *n, enum siblings_part part)
+{
+	struct siblings *s = &n->siblings;
+	struct sibling_points *points = &s->points[part];
+	uint8_t own = part == SIBLINGS_FROM ? SECOND : FIRST;
+	struct use *uses;
+	size_t nr;
+
+	points->nr = 0;
+	uses = find_uses(n, &s->now, &nr);
+	if (!uses || !ARRAY_RESERVE(points->at, points->room, n->now.nr + 1)) {
+		n->a.error = -ENOMEM;
+		free(uses);
+		return;
+	}
+	for (size_t i = 0; i < n->now.nr; i++) {
+		struct access a = access_of(&n->now.labels[i]);
+		uint64_t step = n->now_steps.at[i];
+
+		if (part != SIBLINGS_UNTIL && step < s->first_step)
+			continue;
+		if (user(&n->births_now, &s->now, n->now.tasks[i]) == own && step < s->nr_made && is_shared(uses, nr, &a, own))
+			points->at[points->nr++] = s->made_at[step];
+	}
+	free(uses);
+}
+
+static void begin_halving(struct siblings *s, enum siblings_part part)
+{
+	s->part = part;
+	s->low = -1;
+	s->high = (ptrdiff_t)s->points[part].nr;
+}
+
+/* The next place to try between one that passes and one that does not; false: the two are next to each other. */
+static bool halve(struct siblings *s)
+{
+	if (s->high - s->low <= 1)
+		return false;
+	s->middle = s->low + (s->high - s->low) / 2;
+	if (s->part == SIBLINGS_UNTIL)
+		s->target = s->until = s->points[s->part].at[s->middle];
+	else if (s->part == SIBLINGS_AT_ONCE)
+		s->target = s->points[s->part].at[s->middle];
+	else
+		s->from = s->points[s->part].at[s->middle] - 1;
+	return true;
+}
+
+bool neighbour_next_siblings(struct neighbour *n)
+{
+	struct siblings *s = &n->siblings;
+
+	if (!s->known)
+		find_pairs(n);
+	if (n->a.error || neighbour_explains(n))
+		return false;
+	s->made[0] = s->made[1] = s->nr_made = 0;
+	s->first_step = s->second_step = UINT64_MAX;
+	while (s->part != SIBLINGS_ALL) {
+		if (halve(s))
+			return true;
+		/* it has to fail where the first is held behind an earlier step, or the halves say little */
+		if (s->part == SIBLINGS_FROM || (s->part == SIBLINGS_AT_ONCE && (s->low < 0 || s->passes_at_once == SIZE_MAX))) {
+			n->decides = s->named && s->part == SIBLINGS_FROM;
+			s->nr = s->at = 0;
+			s->part = SIBLINGS_ALL;
+			return false;
+		}
+		s->until = s->passes_until;
+		s->target = s->passes_at_once;
+		begin_halving(s, s->part + 1);
+	}
+	if (s->at == 2 * s->nr)
+		return false;
+	s->now = s->pairs[s->at / 2];
+	if (s->at++ % 2)
+		s->now = (struct sibling_pair){ s->now.second, s->now.first };
+	s->until = s->target = s->passes_at_once = SIZE_MAX;
+	s->from = 0;
+	return true;
+}
+
+void neighbour_siblings_end(struct neighbour *n, bool passes)
+{
+	struct siblings *s = &n->siblings;
+
+	/* what the next part halves are the steps of what has passed with the fewest */
+	if (passes && s->part <= SIBLINGS_UNTIL) {
+		s->passes_until = s->until;
+		find_points(n, SIBLINGS_AT_ONCE);
+	} else if (passes && s->part == SIBLINGS_AT_ONCE) {
+		s->passes_at_once = s->target;
+		find_points(n, SIBLINGS_FROM);
+	}
+	if (s->part == SIBLINGS_ALL) {
+		if (passes) {
+			find_points(n, SIBLINGS_UNTIL);
+			begin_halving(s, SIBLINGS_UNTIL);
+		}
+	} else if (passes == (s->part != SIBLINGS_FROM)) {
+		s->high = s->middle;
+	} else {
+		s->low = s->middle;
+	}
+}
+
+/* ---- one execution ---- */
+
+static bool is_over(const struct neighbour *n, const struct search_point *p)
+{
+	const struct siblings *s = &n->siblings;
+
+	if (s->made[0] >= s->until)
+		return true;
+	/* what was not made yet is not over; what waits for it is only let go on where nothing else can */
+	if (s->now.first >= n->births_now.nr || n->births_now.at[s->now.first] == UINT32_MAX)
+		return false;
+	for (uint32_t i = 0; i < p->nr; i++)
+		if (is_below(&n->births_now, s->now.first, p->cand[i].task))
+			return false;
+	return true;
+}
+
+/* The next position behind pos whose task is not below root; pos: there is none. */
+static uint32_t beside(const struct neighbour *n, const struct choice *c, uint32_t pos, uint32_t root)
+{
+	for (uint32_t i = 0, at = pos; i < c->nr; i++, at = at + 1 < c->nr ? at + 1 : 0)
+		if (!is_below(&n->births_now, root, choice_cand(c, at)->task))
+			return at;
+	return pos;
+}
+
+uint32_t neighbour_follow_siblings(struct neighbour *n, const struct choice *c)
+{
+	struct siblings *s = &n->siblings;
+	uint32_t pos = schedule_follow(n->fails.diffs, n->fails.nr_diffs, n->a.env, c);
+
+	if (s->part == SIBLINGS_FROM && s->made[0] + 1 == s->target)
+		return beside(n, c, pos, s->made[1] < s->from ? s->now.first : s->now.second);
+	if (!is_over(n, c->point))
+		return beside(n, c, pos, s->now.second);
+	if (s->part > SIBLINGS_UNTIL && s->made[0] >= s->target)
+		return beside(n, c, pos, s->now.first);
+	return pos;
+}
+
+int neighbour_siblings_step(struct neighbour *n, uint32_t task)
+{
+	struct siblings *s = &n->siblings;
+	uint8_t who = user(&n->births_now, &s->now, task);
+	size_t step = n->now.nr;
+
+	if (!ARRAY_RESERVE(s->made_at, s->room_made, step + 1))
+		return -ENOMEM;
+	while (s->nr_made <= step)
+		s->made_at[s->nr_made++] = 0;
+	if (who == OTHERS)
+		return 0;
+	s->made_at[step] = ++s->made[who == SECOND];
+	if (who == FIRST && s->made[0] <= s->target) {
+		s->first_step = step;
+		s->second_step = UINT64_MAX;
+	}
+	if (who == SECOND && s->second_step == UINT64_MAX)
+		s->second_step = step;
+	return 0;
+}
+
+/* A task of neither goes on as in the failing schedule; those of the two are asked about at each of their steps. */
+uint64_t neighbour_siblings_promise(const struct neighbour *n, uint32_t task)
+{
+	return user(&n->births_now, &n->siblings.now, task) != OTHERS ? 0 :
+		schedule_promise(n->fails.diffs, n->fails.nr_diffs, n->a.env, task);
+}
