@@ -16,14 +16,12 @@
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
-#include <net/if.h>
 #include <sched.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/random.h>
 #include <sys/socket.h>
@@ -35,6 +33,7 @@
 #include "lib/base/array.h"
 #include "lib/base/rights.h"
 #include "sandbox/sandbox_internal.h"
+#include "sandbox/sandbox_net.h"
 
 /* Longer than it takes to set the times of all folders, and than it can take on a busy machine. */
 #define SETTLE_NS 2000000
@@ -377,27 +376,12 @@ static int make_mounts(const struct sandbox *s, struct space *p, const char **st
 	return 0;
 }
 
-static int loopback_up(void)
-{
-	struct ifreq i = { .ifr_name = "lo" };
-	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), ret;
-
-	if (fd < 0)
-		return -1;
-	ret = ioctl(fd, SIOCGIFFLAGS, &i);
-	i.ifr_flags |= IFF_UP;
-	if (!ret)
-		ret = ioctl(fd, SIOCSIFFLAGS, &i);
-	close(fd);
-	return ret;
-}
-
 static int make_net(struct space *p)
 {
 	if (unshare(CLONE_NEWNET))
 		return -1;
 	p->net = -1;
-	if (loopback_up())
+	if (sandbox_net_up())
 		return -1;
 	p->next_net = open_own(p, "net");
 	p->net = p->next_net;

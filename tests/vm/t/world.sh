@@ -135,6 +135,11 @@ if begin "a changed network is not used again"; then
 	want_status 0
 	end
 fi
+if begin "TCP is acknowledged at once"; then
+	zug 60 run -q --executions 1 -- sh -c "[ \"\$('$programs/inputs/split-request')\" = 4 ]"
+	want_status 0
+	end
+fi
 if begin "shared files stay"; then
 	mkdir results results/below
 	zug 60 run -q --executions 3 --share results/below -- sh -c 'echo line >>results/below/log; echo >results/gone'
