@@ -33,7 +33,7 @@ struct led {
 };
 
 /* What the interpreter executes that stands at that site, or its operation is about. to 0: it cannot be read. */
-static __noinline int follow_path(const struct zug_site *site, __u64 addr, struct led *led)
+__noinline int follow_path(const struct zug_site *site, __u64 addr, struct led *led)
 {
 	__s64 at;
 	__u32 i;
@@ -76,25 +76,25 @@ static __always_inline void read_cases(struct task_state *t, __u64 addr, __u64 n
 }
 
 /* Of an array of struct iovec the first two that are not empty, among the first ones. */
-static __noinline void read_pieces(struct task_state *t, const struct zug_site *site, __u64 addr, __u64 nr)
+__noinline int read_pieces(struct task_state *t, const struct zug_site *site, __u64 addr, __u64 nr)
 {
 	__u64 piece[2], at = 0;
 	__u32 i;
 
 	if (!t || !site)
-		return;
+		return 0;
 	t->ev.arg[0] = t->ev.arg[1] = t->ev.arg[2] = 0;
 	t->ev.arg[3] = nr;
 	if (site->path[0]) {
 		if (bpf_probe_read_user(piece, sizeof(piece), (void *)(addr + (__s64)site->path[0])))
-			return;
+			return 0;
 		addr = piece[0];
 		nr = piece[1];
 	}
 	for (i = 0; i < ZUG_MAX_PIECES && i < nr && at < 2; i++) {
 		if (bpf_probe_read_user(piece, sizeof(piece), (void *)(addr + i * sizeof(piece)))) {
 			t->ev.arg[0] = 0;
-			return;
+			return 0;
 		}
 		if (!piece[1])
 			continue;
@@ -102,6 +102,7 @@ static __noinline void read_pieces(struct task_state *t, const struct zug_site *
 		t->ev.arg[2 + (at & 1)] = piece[1];
 		at++;
 	}
+	return 0;
 }
 
 static __always_inline bool is_watched(const struct task_state *t, __u64 addr, __u32 size)
@@ -288,7 +289,7 @@ static __always_inline void fill_stepped(struct task_struct *p, struct task_stat
 	event_init(&t->ev, ZUG_EV_STEPPED, p, t);
 	t->ev.ip = t->step_ip;
 	t->ev.arg[0] = t->step_addr;
-	if (t->step_addr && addr_where(p, sp, t->step_addr, &t->ev.obj))
+	if (t->step_addr && addr_where(sp, t->step_addr, &t->ev.obj))
 		t->ev.flags |= ZUG_EF_OBJECT;
 }
 
@@ -449,16 +450,16 @@ static __always_inline void hit_access(struct hit *h, __u32 caller)
 		}
 		return;
 	}
-	if ((t->ev.arg[0] || !(site->flags & LISTS)) && addr_where(h->p, h->sp, t->ev.arg[0], &t->ev.obj))
+	if ((t->ev.arg[0] || !(site->flags & LISTS)) && addr_where(h->sp, t->ev.arg[0], &t->ev.obj))
 		t->ev.flags |= ZUG_EF_OBJECT;
 	if ((site->flags & ZUG_SITE_SECOND || (site->flags & LISTS && t->ev.arg[1])) &&
-	    addr_where(h->p, h->sp, t->ev.arg[1], &t->ev.obj2))
+	    addr_where(h->sp, t->ev.arg[1], &t->ev.obj2))
 		t->ev.flags |= ZUG_EF_OBJECT2;
 	t->last_lock = 0;
 	if (!(t->ev.flags & ZUG_EF_WATCHED))
 		caller = unseen(h->p, t, site, h->sp, h->ret, caller);
-	caller = left_to_library(h->s, h->p, t, h->sp, caller, t->ev.arg[0]);
-	if (caller == ZUG_CALLER_LEFT_OUT && !(t->ev.flags & ZUG_EF_WATCHED) && pass_left_out(h->s, t, site))
+	caller = left_to_library(h->s, t, h->sp, caller, t->ev.arg[0]);
+	if (caller == ZUG_CALLER_LEFT_OUT && !(t->ev.flags & ZUG_EF_WATCHED) && pass_left_out(t, site))
 		return;
 	if (caller == ZUG_CALLER_IN && t->ev.flags & ZUG_EF_WATCHED && pass_watched(h->s, h->p, t, site))
 		return;
@@ -472,9 +473,9 @@ static __always_inline void hit_function(struct hit *h, __u32 caller)
 	struct zug_site *site = h->site;
 	struct task_state *t = h->t;
 
-	if (site && site->obj_arg && addr_where(h->p, h->sp, hit_argument(h, site->obj_arg), &t->ev.obj))
+	if (site && site->obj_arg && addr_where(h->sp, hit_argument(h, site->obj_arg), &t->ev.obj))
 		t->ev.flags |= ZUG_EF_OBJECT;
-	if (site && site->obj2_arg && addr_where(h->p, h->sp, hit_argument(h, site->obj2_arg), &t->ev.obj2))
+	if (site && site->obj2_arg && addr_where(h->sp, hit_argument(h, site->obj2_arg), &t->ev.obj2))
 		t->ev.flags |= ZUG_EF_OBJECT2;
 	t->last_lock = 0;
 	if (site && site->obj_arg) {
@@ -487,8 +488,8 @@ static __always_inline void hit_function(struct hit *h, __u32 caller)
 	if (!(site && (site->flags & ZUG_SITE_ANY) && any_watch(t)))
 		caller = unseen(h->p, t, site, h->sp, h->ret, caller);
 	if (site && !(site->flags & ZUG_SITE_WAITS))
-		caller = left_to_library(h->s, h->p, t, h->sp, caller, t->last_lock);
-	if (caller == ZUG_CALLER_LEFT_OUT && (!site->obj_arg || t->ev.flags & ZUG_EF_OBJECT) && pass_left_out(h->s, t, site))
+		caller = left_to_library(h->s, t, h->sp, caller, t->last_lock);
+	if (caller == ZUG_CALLER_LEFT_OUT && (!site->obj_arg || t->ev.flags & ZUG_EF_OBJECT) && pass_left_out(t, site))
 		return;
 	/* what could not be looked up here user space looks up while the task is stopped */
 	if (site && (site->flags & ZUG_SITE_ANY) && any_watch(t)) {
@@ -642,7 +643,7 @@ int zug_watchpoint(struct bpf_perf_event_data *ctx)
 	t->ev.ip = ctx->regs.ip;
 	t->ev.arg[0] = addr;
 	t->ev.arg[1] = hit;
-	if (addr_where(p, sp, addr, &t->ev.obj))
+	if (addr_where(sp, addr, &t->ev.obj))
 		t->ev.flags |= ZUG_EF_OBJECT;
 	stop(s, t, NULL, false);
 	return 0;

@@ -436,7 +436,7 @@ static __noinline int call_leased(struct zug_sandbox *s, struct task_struct *p, 
 		at.op = d->op;
 		at.place = caller ? caller : e->ip - 2;
 	}
-	says = lease_says(s, p, t, l, 1, &at, true);
+	says = lease_says(t, l, 1, &at, true);
 	if (says == PLAN_STOPS)
 		return says;
 	l->plan.sp = e->sp;

@@ -187,7 +187,7 @@ __noinline int call_where(__s32 nr, const struct call_args *args)
 	if (!t || !args)
 		return 0;
 	if (nr == NR_futex) {
-		if (addr_where(p, mm_space(LOOSE(p)->mm), args->a[0], &t->ev.obj))
+		if (addr_where(mm_space(LOOSE(p)->mm), args->a[0], &t->ev.obj))
 			t->ev.flags |= ZUG_EF_OBJECT;
 	} else if (d->sysv) {
 		t->ev.obj.ino = (__u32)args->a[0] + 1ull;
@@ -307,11 +307,12 @@ static __always_inline bool writes_text(__s32 nr)
 }
 
 /* t->ev is all that is told of a system call of the holder. */
-static __noinline int tell_call(struct task_struct *p, struct task_state *t, __u32 kind, const struct call_args *args)
+__noinline int tell_call(struct task_state *t, __u32 kind, const struct call_args *args)
 {
+	struct task_struct *p = bpf_get_current_task_btf();
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(p);
 
-	if (!args)
+	if (!t || !args)
 		return 0;
 	event_init(&t->ev, kind, p, t);
 	t->mm = mm_number(LOOSE(p)->mm);
@@ -329,20 +330,23 @@ static __noinline int tell_call(struct task_struct *p, struct task_state *t, __u
 }
 
 /* A system call that is a point: the holder stops, or passes under its lease. */
-static __noinline int call_point(struct zug_sandbox *s, struct task_struct *p, struct task_state *t, const struct call_args *args)
+__noinline int call_point(struct task_state *t, const struct call_args *args)
 {
+	struct task_struct *p = bpf_get_current_task_btf();
+	struct zug_sandbox *s;
 	int says = PLAN_STOPS;
 	bool in = true;
 
-	if (!args)
+	if (!t || !args || t->slot >= ZUG_MAX_SANDBOXES)
 		return 0;
-	tell_call(p, t, ZUG_EV_SYSCALL, args);
+	s = &sandboxes[t->slot & (ZUG_MAX_SANDBOXES - 1)];
+	tell_call(t, ZUG_EV_SYSCALL, args);
 	t->ev.before_addr = t->last_lock;
 	s->nr_points++;
 	reaches_point(s);
 	/* what is left out is no decision, and user space names what it acts on */
 	if (s->turn.own_only)
-		in = left_to_library(s, p, t, mm_space(LOOSE(p)->mm), ZUG_CALLER_IN, 0) == ZUG_CALLER_IN;
+		in = left_to_library(s, t, mm_space(LOOSE(p)->mm), ZUG_CALLER_IN, 0) == ZUG_CALLER_IN;
 	if (!in)
 		lease_noted(t, ZUG_WHY_OTHER);
 	else if (!ring_crowded(t))
@@ -458,7 +462,7 @@ static __always_inline int call_begins(struct task_struct *p, struct task_state 
 		if (begins)
 			s->quiet = ZUG_QUIET_NOT;
 		else if (s->setup.tell_output && writes_text(nr)) {
-			tell_call(p, t, ZUG_EV_OUTPUT, args);
+			tell_call(t, ZUG_EV_OUTPUT, args);
 			call_memory(nr, args);
 			if ((t->ev.obj.mode & 0170000) == 0100000 /* S_IFREG */ ||
 			    (t->ev.obj.mode & 0170000) == 0010000 /* S_IFIFO */) {
@@ -482,7 +486,7 @@ static __always_inline int call_begins(struct task_struct *p, struct task_state 
 	if (t->id != s->holder || nr < 0 || nr >= ZUG_NR_SYSCALLS)
 		return 0;
 	if (nr == NR_exit)
-		plan_reads_last(s, p, t);
+		plan_reads_last(p, t);
 	if (!(syscalls[nr].class & s->setup.syscall_points) && !copies_threads(s, p, nr, a[0]) &&
 	    !changes_process(s, p, nr)) {
 		if (nr == NR_exit_group && (a[0] & 0xff)) {
@@ -492,7 +496,7 @@ static __always_inline int call_begins(struct task_struct *p, struct task_state 
 			t->flags |= TF_STOP;
 			scx_bpf_kick_cpu(bpf_get_smp_processor_id(), SCX_KICK_PREEMPT);
 		} else if (sets_timer(nr) && s->setup.virtual_time) {
-			tell_call(p, t, ZUG_EV_SYNC, args);
+			tell_call(t, ZUG_EV_SYNC, args);
 			call_memory(nr, args);
 			t->flags |= TF_STOP;
 			scx_bpf_kick_cpu(bpf_get_smp_processor_id(), SCX_KICK_PREEMPT);
@@ -515,7 +519,7 @@ static __always_inline int call_begins(struct task_struct *p, struct task_state 
 		return 0;
 	if (s->setup.syscall_points & ZUG_SYS_NOT_INSTALLED && !begins && asks_distribution(nr, args))
 		return 0;
-	return call_point(s, p, t, args);
+	return call_point(t, args);
 }
 
 static __always_inline int enters_call(struct task_struct *p, struct task_state *t, __s32 nr, const struct call_args *args)

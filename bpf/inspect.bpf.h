@@ -284,30 +284,20 @@ static __always_inline bool find_code(struct task_struct *p, const struct task_s
 	return true;
 }
 
-/* Where an address really lies, so that one shared object of two processes is one object. */
-static __always_inline bool addr_where(struct task_struct *p, const struct space *sp, __u64 addr,
-				       struct zug_where *w)
+/* The same where memory may be shared, of the task that runs, whose space has that number. */
+__noinline int find_where(__u32 mm, __u64 addr, struct zug_where *w)
 {
-	struct addr_key ck = { .mm = space_number(sp), .addr = addr >> 12 };
+	struct addr_key ck = { .mm = mm, .addr = addr >> 12 };
 	struct page_where pw = {}, *known;
 	struct vma_info v = {};
 
-	/*
-	 * The common case needs no look-up; it could fail, too: the kernel unlocks an address space
-	 * from an interrupt, once, and the site's look-up may just have used that.
-	 */
-	if (sp && !sp->shared) {
-		w->ino = 0;
-		w->dev = 0;
-		w->mode = 0;
-		w->offset = addr;
-		return true;
-	}
+	if (!w)
+		return false;
 	known = bpf_map_lookup_elem(&page_cache, &ck);
 	if (known) {
 		pw = *known;
 	} else {
-		if (bpf_find_vma(p, addr, read_vma, &v, 0) || !v.found)
+		if (bpf_find_vma(bpf_get_current_task_btf(), addr, read_vma, &v, 0) || !v.found)
 			return false;
 		if (v.flags & VM_SHARED_) {
 			pw.ino = v.ino;
@@ -321,6 +311,23 @@ static __always_inline bool addr_where(struct task_struct *p, const struct space
 	w->offset = pw.ino ? pw.offset + (addr & 0xfff) : addr;
 	w->mode = 0;
 	return true;
+}
+
+/* Where an address of the task that runs, in that space, really lies, so that one shared object of two processes is one object. */
+static __always_inline bool addr_where(const struct space *sp, __u64 addr, struct zug_where *w)
+{
+	/*
+	 * The common case needs no look-up; it could fail, too: the kernel unlocks an address space
+	 * from an interrupt, once, and the site's look-up may just have used that.
+	 */
+	if (sp && !sp->shared) {
+		w->ino = 0;
+		w->dev = 0;
+		w->mode = 0;
+		w->offset = addr;
+		return true;
+	}
+	return find_where(space_number(sp), addr, w);
 }
 
 /* No task but the one that runs in sp can see what becomes of w; a handler of its own may. */

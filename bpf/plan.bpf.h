@@ -340,8 +340,9 @@ static __always_inline bool yields_alone(const struct zug_sandbox *s, const stru
 }
 
 /* 1 + the place of that lock in the lease; 0: it is none of those. *free: where in the index it would be. */
-static __noinline int find_lock(struct zug_lease *l, __u64 addr, __u32 *free)
+__noinline int find_lock(__u32 slot, __u64 addr, __u32 *free)
 {
+	struct zug_lease *l = &leases[slot & (ZUG_MAX_SANDBOXES - 1)];
 	__u32 i, at, place;
 
 	if (!free)
@@ -357,10 +358,10 @@ static __noinline int find_lock(struct zug_lease *l, __u64 addr, __u32 *free)
 }
 
 /* 1 + the place of that lock in the lease; 0: there is no room for it. */
-static __always_inline __u32 lock_place(struct zug_lease *l, __u64 addr, const __u32 *word)
+static __always_inline __u32 lock_place(__u32 slot, struct zug_lease *l, __u64 addr, const __u32 *word)
 {
 	__u32 place = l->nr_locks, free = 0;
-	int known = find_lock(l, addr, &free);
+	int known = find_lock(slot, addr, &free);
 
 	if (known)
 		return known;
@@ -460,21 +461,24 @@ __noinline int plan_goes(__u32 slot, const struct stand *at, int may)
 	from->pass = at->pass;
 	if (at->pass.steps > 1)
 		from->pass.kind = ZUG_PASS_NEVER;
-	stand_before(plan, plan->holder, at->lock ? lock_place(l, at->lock, t->ev.word) : 0);
+	stand_before(plan, plan->holder, at->lock ? lock_place(slot, l, at->lock, t->ev.word) : 0);
 	if (at->lock && !from->lock)
 		return PLAN_STOPS;
 	plan->next = next + 1;
 	return PLAN_HANDS;
 }
 
-/* If what lock i says has changed, which may be or not, user space is told. false: this is the end of the lease. */
-static __noinline int tell_lock(struct zug_sandbox *s, struct task_struct *p, const struct task_state *t, __u32 i, int may)
+/*
+ * If what lock i says has changed, which may be or not, user space is told. false: this is the end of the lease. t: of the task
+ * that runs, as in all functions of their own to BPF (global ones). The verifier looks at these once, and not for each way to them.
+ */
+__noinline int tell_lock(const struct task_state *t, __u32 i, int may)
 {
 	struct zug_lease *l;
 	struct zug_event e;
 	__u32 word[6];
 
-	if (t->slot >= ZUG_MAX_SANDBOXES || i >= ZUG_LEASE_LOCKS)
+	if (!t || t->slot >= ZUG_MAX_SANDBOXES || i >= ZUG_LEASE_LOCKS)
 		return false;
 	l = &leases[t->slot];
 	if (bpf_probe_read_user(word, sizeof(word), (void *)l->locks[i].addr))
@@ -487,11 +491,11 @@ static __noinline int tell_lock(struct zug_sandbox *s, struct task_struct *p, co
 	/* others may be enabled now, or not any more */
 	if (l->plan.counted)
 		count_again(l, i);
-	event_init(&e, ZUG_EV_LOCK, p, t);
+	event_init(&e, ZUG_EV_LOCK, bpf_get_current_task_btf(), t);
 	e.flags = ZUG_EF_LEASED;
 	e.arg[0] = i;
 	__builtin_memcpy(e.word, word, sizeof(e.word));
-	event_send(s, &e);
+	event_send(&sandboxes[t->slot & (ZUG_MAX_SANDBOXES - 1)], &e);
 	return true;
 }
 
@@ -500,8 +504,7 @@ static __noinline int tell_lock(struct zug_sandbox *s, struct task_struct *p, co
  * on which the holder's last operation was; where there are many, the others have changed only if the program writes to locks by
  * other means than their operations, as user space assumes as well (kworld_waiting.c).
  */
-static __always_inline bool tell_locks(struct zug_sandbox *s, struct task_struct *p, const struct task_state *t,
-				       struct zug_lease *l, __u64 used)
+static __always_inline bool tell_locks(const struct task_state *t, struct zug_lease *l, __u64 used)
 {
 	__u32 i, free = 0;
 	int place;
@@ -510,15 +513,15 @@ static __always_inline bool tell_locks(struct zug_sandbox *s, struct task_struct
 	bpf_for(i, 0, ZUG_LEASE_LOOKS) {
 		if (i >= l->nr_locks || l->nr_locks > ZUG_LEASE_LOOKS)
 			break;
-		if (!tell_lock(s, p, t, i, true))
+		if (!tell_lock(t, i, true))
 			return false;
 	}
 	if (l->nr_locks <= ZUG_LEASE_LOOKS)
 		return true;
-	place = find_lock(l, used, &free);
-	if (place != l->plan.look + 1 && !tell_lock(s, p, t, l->plan.look, false))
+	place = find_lock(t->slot, used, &free);
+	if (place != l->plan.look + 1 && !tell_lock(t, l->plan.look, false))
 		return false;
-	return !place || tell_lock(s, p, t, place - 1, true);
+	return !place || tell_lock(t, place - 1, true);
 }
 
 /* The point before this one, if that was at a lock: what has become of that. false: it cannot be read. */
@@ -563,24 +566,24 @@ static __always_inline bool holds_robust(struct task_struct *p)
 }
 
 /* The holder, a thread, is about to end. Where it is dead its memory cannot be read any more: so it is here what others stand before. */
-static __noinline int plan_reads_last(struct zug_sandbox *s, struct task_struct *p, struct task_state *t)
+static __noinline int plan_reads_last(struct task_struct *p, struct task_state *t)
 {
 	struct zug_lease *l;
 
 	if (t->slot >= ZUG_MAX_SANDBOXES)
 		return 0;
 	l = &leases[t->slot];
-	if (l->left && l->plan.kind && l->nr_locks && !holds_robust(p) && tell_locks(s, p, t, l, t->last_lock))
+	if (l->left && l->plan.kind && l->nr_locks && !holds_robust(p) && tell_locks(t, l, t->last_lock))
 		l->plan.read_last = t->id;
 	return 0;
 }
 
 /* What the holder has done since its last point to the locks before which others stand is known here, where it sleeps or is dead. */
-static __always_inline bool knows_locks(struct zug_sandbox *s, struct task_struct *p, const struct task_state *t, struct zug_lease *l)
+static __always_inline bool knows_locks(const struct task_state *t, struct zug_lease *l)
 {
 	if (!l->nr_locks)
 		return true;
-	return t->ev.kind == ZUG_EV_EXIT ? l->plan.read_last == t->id : tell_locks(s, p, t, l, t->last_lock);
+	return t->ev.kind == ZUG_EV_EXIT ? l->plan.read_last == t->id : tell_locks(t, l, t->last_lock);
 }
 
 /* What the holder, which sleeps, goes on with when it is woken up: kworld_describe_wait(), kworld_wakes(). */
@@ -607,12 +610,11 @@ __noinline int plan_leaves(__u32 slot)
 	struct zug_plan *plan = &l->plan;
 	struct task_state *t = state_of(p);
 	struct zug_peer *from = &plan->peers[plan->holder & (ZUG_PLAN_PEERS - 1)];
-	struct zug_sandbox *s;
 	int next;
 
-	if (!t || !(s = sandbox_of(t)))
+	if (!t || !sandbox_of(t))
 		return 0;
-	if (!knows_locks(s, p, t, l)) {
+	if (!knows_locks(t, l)) {
 		lease_note(l, ZUG_WHY_LOCK);
 		return 0;
 	}

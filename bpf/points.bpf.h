@@ -51,14 +51,13 @@ static __always_inline bool may_pass(struct task_struct *p, const struct task_st
  * What becomes of the holder at what takes so many steps of its lease, and which it may pass or not: enum plan_says. What user
  * space reads of memory at a point goes with the event.
  */
-static __always_inline int lease_says(struct zug_sandbox *s, struct task_struct *p, struct task_state *t, struct zug_lease *l,
-				      __u32 steps, const struct stand *at, bool may)
+static __always_inline int lease_says(struct task_state *t, struct zug_lease *l, __u32 steps, const struct stand *at, bool may)
 {
 	int says = may ? PLAN_PASSES : PLAN_STOPS;
 
 	if (l->left < steps)
 		return PLAN_STOPS;
-	if (!read_before(t) || !tell_locks(s, p, t, l, t->ev.before_addr)) {
+	if (!read_before(t) || !tell_locks(t, l, t->ev.before_addr)) {
 		lease_note(l, ZUG_WHY_LOCK);
 		return PLAN_STOPS;
 	}
@@ -115,19 +114,19 @@ static __always_inline __u64 place_of(const struct task_state *t, const struct z
 }
 
 /* The holder passes the place under its lease, or hands the turn on: enum plan_says. */
-static __noinline int leased(struct zug_sandbox *s, struct task_state *t, const struct zug_site *site)
+__noinline int leased(struct task_state *t, const struct zug_site *site)
 {
 	struct task_struct *p = bpf_get_current_task_btf();
 	struct zug_lease *l;
 	struct stand at = {};
 	bool may;
 
-	if (t->slot >= ZUG_MAX_SANDBOXES)
+	if (!t || !site || t->slot >= ZUG_MAX_SANDBOXES)
 		return PLAN_STOPS;
-	l = &leases[t->slot];
+	l = &leases[t->slot & (ZUG_MAX_SANDBOXES - 1)];
 	if (l->left < site->pass.steps)
 		return PLAN_STOPS;
-	if (lease_due(s, l)) {
+	if (lease_due(&sandboxes[t->slot & (ZUG_MAX_SANDBOXES - 1)], l)) {
 		lease_note(l, ZUG_WHY_TIME);
 		return PLAN_STOPS;
 	}
@@ -148,11 +147,11 @@ static __noinline int leased(struct zug_sandbox *s, struct task_state *t, const 
 	fill_access(&at.access, p, t, site);
 	at.op = site->op;
 	at.place = place_of(t, site);
-	return lease_says(s, p, t, l, site->pass.steps, &at, may);
+	return lease_says(t, l, site->pass.steps, &at, may);
 }
 
 /* The holder, whose plan needs to know what it does there, passes a place because it is alone. */
-static __noinline int passed_at(struct task_state *t, const struct zug_site *site)
+static __always_inline int passed_at(struct task_state *t, const struct zug_site *site)
 {
 	struct stand at = {};
 
@@ -165,19 +164,29 @@ static __noinline int passed_at(struct task_state *t, const struct zug_site *sit
 	return plan_counts_at(t->slot, &at);
 }
 
+/* The holder passes what is no place in code, because it is alone. */
+static __always_inline void lease_over(struct task_state *t)
+{
+	struct zug_lease *l = &leases[t->slot & (ZUG_MAX_SANDBOXES - 1)];
+
+	if (l->left)
+		lease_note(l, ZUG_WHY_OTHER);
+	l->left = 0;
+}
+
 /* The holder passes a place because it is alone: that counts, too. */
-static __always_inline void lease_passed(struct task_state *t, const struct zug_site *site)
+__noinline int lease_passed(struct task_state *t, const struct zug_site *site)
 {
 	struct zug_lease *l;
 
-	if (t->slot >= ZUG_MAX_SANDBOXES)
-		return;
-	l = &leases[t->slot];
-	if (!site || (site->pass.kind == ZUG_PASS_NEVER && site->pass.plain != ZUG_PASS_ALONE) || l->left < site->pass.steps) {
+	if (!t || !site || t->slot >= ZUG_MAX_SANDBOXES)
+		return 0;
+	l = &leases[t->slot & (ZUG_MAX_SANDBOXES - 1)];
+	if ((site->pass.kind == ZUG_PASS_NEVER && site->pass.plain != ZUG_PASS_ALONE) || l->left < site->pass.steps) {
 		if (l->left)
-			lease_note(l, !site ? ZUG_WHY_OTHER : site->pass.kind == ZUG_PASS_NEVER ? ZUG_WHY_PLACE : ZUG_WHY_USED_UP);
+			lease_note(l, site->pass.kind == ZUG_PASS_NEVER ? ZUG_WHY_PLACE : ZUG_WHY_USED_UP);
 		l->left = 0;
-		return;
+		return 0;
 	}
 	l->left -= site->pass.steps;
 	l->plan.peers[l->plan.holder & (ZUG_PLAN_PEERS - 1)].place = place_of(t, site);
@@ -186,6 +195,7 @@ static __always_inline void lease_passed(struct task_state *t, const struct zug_
 		passed_at(t, site);
 	else
 		plan_counts(l, site->pass.steps);
+	return 0;
 }
 
 /* The time that the holder has had since its last point is its own, and the test's clock goes on. */
@@ -217,7 +227,10 @@ static __always_inline bool is_alone(const struct zug_sandbox *s, const struct t
 /* The holder passes for that. t->ev is filled. */
 static __always_inline void pass_alone(struct zug_sandbox *s, struct task_state *t, const struct zug_site *site)
 {
-	lease_passed(t, site);
+	if (site)
+		lease_passed(t, site);
+	else
+		lease_over(t);
 	t->ev.flags |= ZUG_EF_LONE;
 	event_send(s, &t->ev);
 }
@@ -244,7 +257,7 @@ static __always_inline void stop(struct zug_sandbox *s, struct task_state *t, co
 		return;
 	}
 	if (!stays && site)
-		says = leased(s, t, site);
+		says = leased(t, site);
 	if (says == PLAN_PASSES) {
 		event_send(s, &t->ev);
 		return;
@@ -277,7 +290,7 @@ struct {
 #define CALLER_LEVELS 12
 
 /* What is known of the caller at that return address, or of its own. sp, bp: as they are in it. */
-static __noinline __u32 caller_says(__u32 mm, __u64 ret, __u64 sp, __u64 bp)
+__noinline __u32 caller_says(__u32 mm, __u64 ret, __u64 sp, __u64 bp)
 {
 	__u32 i;
 
@@ -348,7 +361,7 @@ static __noinline __u64 innermost_frame(const struct space *sp, __u64 tls)
 }
 
 /* ZUG_CODE_* of a code object. */
-static __noinline __u32 code_says(const struct task_state *t, const struct space *sp, __u64 code)
+__noinline __u32 code_says(const struct task_state *t, const struct space *sp, __u64 code)
 {
 	struct zug_code_key key = { .addr = code };
 	const struct zug_frames *f;
@@ -382,7 +395,7 @@ static __noinline __u32 code_says(const struct task_state *t, const struct space
  * At a look of an interpreter, in that frame and function: LEFT_OUT where the language's library executes, and the program has not
  * called that function. UNKNOWN: user space has to look (kworld_executes_own()).
  */
-static __noinline __u32 look_says(const struct task_state *t, const struct space *sp, __u64 frame, __u64 code)
+__noinline __u32 look_says(const struct task_state *t, const struct space *sp, __u64 frame, __u64 code)
 {
 	const struct zug_frames *f;
 	__u32 what, i;
@@ -415,14 +428,19 @@ static __noinline __u32 look_says(const struct task_state *t, const struct space
  * Whether the language's library does what the task is about to do, and that is no point: with own_only all of it, else what
  * starts threads and ends them. ZUG_CALLER_*; UNKNOWN: user space has to look, and tells of the functions that it finds.
  */
-static __noinline __u32 library_does(struct task_struct *p, const struct task_state *t, const struct space *sp, bool own_only)
+__noinline __u32 library_does(const struct task_state *t, const struct space *sp, int own_only)
 {
-	const struct zug_frames *f = &sp->frames;
-	__u64 frame = innermost_frame(sp, BPF_CORE_READ(p, thread.fsbase));
+	struct task_struct *p = bpf_get_current_task_btf();
+	const struct zug_frames *f;
 	bool innermost = true;
 	__u32 what, i;
 	__u8 owner = 0;
+	__u64 frame;
 
+	if (!t || !sp)
+		return ZUG_CALLER_UNKNOWN;
+	f = &sp->frames;
+	frame = innermost_frame(sp, BPF_CORE_READ(p, thread.fsbase));
 	if (!frame)
 		return ZUG_CALLER_UNKNOWN;
 	bpf_for(i, 0, ZUG_FRAMES_MOST) {
@@ -451,8 +469,8 @@ static __noinline __u32 library_does(struct task_struct *p, const struct task_st
  * The same, noted in t->ev, of a point that the lists leave in: place. What is done with the interpreter's own lock (object)
  * user space knows.
  */
-static __always_inline __u32 left_to_library(struct zug_sandbox *s, struct task_struct *p, struct task_state *t,
-					     const struct space *sp, __u32 place, __u64 object)
+static __always_inline __u32 left_to_library(struct zug_sandbox *s, struct task_state *t, const struct space *sp, __u32 place,
+					     __u64 object)
 {
 	if (place != ZUG_CALLER_IN || !sp || !sp->data || !sp->frames.known || t->slot >= ZUG_MAX_SANDBOXES)
 		return place;
@@ -461,7 +479,7 @@ static __always_inline __u32 left_to_library(struct zug_sandbox *s, struct task_
 		return place;
 	if (object >= sp->data && object < sp->data_end)
 		return ZUG_CALLER_UNKNOWN;
-	place = library_does(p, t, sp, s->turn.own_only);
+	place = library_does(t, sp, s->turn.own_only);
 	if (place == ZUG_CALLER_UNKNOWN)
 		t->ev.flags |= ZUG_EF_CODE;
 	else if (place == ZUG_CALLER_LEFT_OUT)
@@ -495,13 +513,17 @@ static __always_inline __u32 left_out(const struct task_state *t, const struct s
  * The holder passes a point that is left out, as if it were alone: that is a step of the trace, for what it orders, and no
  * decision. How many points the search has promised is not known behind it, unless the task is alone in any case.
  */
-static __noinline bool pass_left_out(struct zug_sandbox *s, struct task_state *t, const struct zug_site *site)
+__noinline int pass_left_out(struct task_state *t, const struct zug_site *site)
 {
+	struct zug_sandbox *s;
 	struct zug_lease *l;
 
-	if (ring_crowded(t) || clock_due(s) || s->turn.stop_always || t->slot >= ZUG_MAX_SANDBOXES)
+	if (!t || !site || t->slot >= ZUG_MAX_SANDBOXES)
 		return false;
-	l = &leases[t->slot];
+	s = &sandboxes[t->slot & (ZUG_MAX_SANDBOXES - 1)];
+	if (ring_crowded(t) || clock_due(s) || s->turn.stop_always)
+		return false;
+	l = &leases[t->slot & (ZUG_MAX_SANDBOXES - 1)];
 	if (!l->passes)
 		return false;
 	/* before a lock that is held it does not go on, and another one is chosen */
