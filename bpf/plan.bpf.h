@@ -298,6 +298,24 @@ __noinline int plan_counts_at(__u32 slot, const struct stand *at)
 	return 0;
 }
 
+/* That peer makes so many steps, and may be taken for one that yields behind these: zug_plan.calm. */
+static __always_inline void plan_goes_on(struct zug_lease *l, __u32 i, __u32 steps)
+{
+	struct zug_plan *plan = &l->plan;
+	struct zug_peer *q = &plan->peers[i & (ZUG_PLAN_PEERS - 1)];
+
+	if (!plan->kind || plan->calm == ZUG_CALM_ALWAYS)
+		return;
+	plan->calm -= steps < plan->calm ? steps : plan->calm;
+	q->rounds -= steps < q->rounds ? steps : q->rounds;
+	if (i == plan->holder)
+		plan->same -= steps < plan->same ? steps : plan->same;
+	else
+		plan->same = plan->longest;
+	if (!plan->same || (!q->rounds && !plan->calm))
+		l->left = 0;
+}
+
 /* The holder makes so many steps because it is alone. */
 static __always_inline void plan_counts(struct zug_lease *l, __u32 steps)
 {
@@ -636,6 +654,7 @@ __noinline int plan_leaves(__u32 slot)
 	from->place = from->op = 0;
 	plan->next = next + 1;
 	l->left--;
+	plan_goes_on(l, next, 1);
 	return 1;
 }
 

@@ -65,7 +65,9 @@ static __always_inline int lease_says(struct task_state *t, struct zug_lease *l,
 		says = plan_goes(t->slot, at, may);
 	if (says == PLAN_STOPS)
 		return says;
-	l->left -= says == PLAN_HANDS ? 1 : steps;
+	steps = says == PLAN_HANDS ? 1 : steps;
+	l->left -= steps;
+	plan_goes_on(l, says == PLAN_HANDS ? l->plan.next - 1 : l->plan.holder, steps);
 	t->ev.flags |= ZUG_EF_LEASED;
 	if (says == PLAN_HANDS)
 		t->flags |= TF_HAND;
@@ -189,6 +191,7 @@ __noinline int lease_passed(struct task_state *t, const struct zug_site *site)
 		return 0;
 	}
 	l->left -= site->pass.steps;
+	plan_goes_on(l, l->plan.holder, site->pass.steps);
 	l->plan.peers[l->plan.holder & (ZUG_PLAN_PEERS - 1)].place = place_of(t, site);
 	l->plan.peers[l->plan.holder & (ZUG_PLAN_PEERS - 1)].op = site->op;
 	if (plan_needs_access(&l->plan))

@@ -329,7 +329,7 @@ struct zug_peer {
 	__u32 process;		/* the search's number of it */
 	__u64 place;		/* ORDER: of the code before whose operation it stands; 0: it stands elsewhere */
 	__u32 op;		/* and that; without a place enum zug_op's BEGIN (zug_plan.begins), or 0: not known */
-	__u32 pad;
+	__u32 rounds;		/* counted down with each step of its own: see zug_plan.calm */
 };
 /* ORDER: a step. place 0: where it is cannot be told, unless op is BEGIN. */
 struct zug_ordered {
@@ -346,6 +346,7 @@ struct zug_difference {
 	__u32 peer;
 	__u32 next;
 };
+#define ZUG_CALM_ALWAYS	0xffffffffu
 struct zug_plan {
 	__u32 kind;		/* enum zug_plan_kind */
 	__u32 nr_peers;		/* in the order of the search. But with STEPS: all tasks that there are */
@@ -387,7 +388,11 @@ struct zug_plan {
 	__u32 turn, ahead, begun;	/* TURNS: as struct search_rule has them */
 	__u32 object_by;	/* SELECTION, without an object: 1 + the peer that comes to it first, if any does; 0: none will */
 	__u32 writes, wrote;	/* TURNS: as struct search_rule has them */
-	__u32 pad;
+	/*
+	 * A lease ends where user space may take a task for one that yields: behind `calm` steps, at one of a peer that has no
+	 * rounds left, and at any one behind `same` steps of the same peer, `longest` of another one. CALM_ALWAYS: nowhere.
+	 */
+	__u32 calm, same, longest;
 	union {
 		struct zug_ordered order[ZUG_PLAN_ORDERED];
 		struct zug_difference differences[ZUG_PLAN_ORDERED];
@@ -991,8 +996,8 @@ _Static_assert(sizeof(struct zug_sandbox) == 416, "zug_sandbox");
 _Static_assert(sizeof(struct zug_call) == 88 + 2 * ZUG_CALL_PATH + ZUG_CALL_STACK, "zug_call");
 _Static_assert(sizeof(struct zug_path) == sizeof(struct zug_event), "zug_path");
 _Static_assert(sizeof(struct zug_peer) == 96, "zug_peer");
-_Static_assert(sizeof(struct zug_plan) == 26552, "zug_plan");
-_Static_assert(sizeof(struct zug_lease) == 30984, "zug_lease");
+_Static_assert(sizeof(struct zug_plan) == 26560, "zug_plan");
+_Static_assert(sizeof(struct zug_lease) == 30992, "zug_lease");
 _Static_assert(sizeof(struct zug_known_file) == 24, "zug_known_file");
 _Static_assert(sizeof(struct zug_installed) == 80, "zug_installed");
 _Static_assert(sizeof(struct zug_step_key) == 16, "zug_step_key");

@@ -12,6 +12,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 #include "kernel_side.h"
+#include "engine/progress_check.h"
 #include "probes/probes_internal.h"
 #include "tests/model/tap.h"
 
@@ -387,9 +388,16 @@ static void test_plan_rules(void)
 	shares.nr_weights = 1;
 	shares.weights[0].task = child;
 	shares.weights[0].weight = 12;
+	shares.calm = 30;
+	shares.same = 40;
+	shares.longest = 100;
+	k->w.tasks[0].rounds = 7;
 	k->w.ops->lease(&k->w, 1, SEARCH_UNTIL_CHANGE, UINT64_MAX, false, &shares);
 	k->w.ops->grant(&k->w, 0);
 	tap_ok(!p->peers[p->nr_peers - 1].pid && p->peers[p->nr_peers - 1].weight == 12, "  and for one whose weight is");
+	tap_ok(p->calm == 30 && p->same == 40 && p->longest == 100 && p->peers[0].rounds == 7 &&
+		       p->peers[p->nr_peers - 1].rounds == PROGRESS_ROUNDS,
+	       "the kernel side counts how often each task may go round");
 	side_end(k);
 }
 

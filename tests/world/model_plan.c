@@ -206,6 +206,20 @@ void mw_plan_born(struct mw_state *s, uint32_t task, uint32_t parent)
 											  plan->weights[from].weight;
 }
 
+void mw_plan_goes_on(struct mw_state *s, uint32_t task)
+{
+	struct world_plan *plan = &s->plan;
+
+	if (plan->calm == WORLD_CALM_ALWAYS)
+		return;
+	plan->calm -= !!plan->calm;
+	s->rounds[task] -= !!s->rounds[task];
+	plan->same = task == s->holder ? plan->same - !!plan->same : plan->longest;
+	s->holder = task;
+	if (!plan->same || (!s->rounds[task] && !plan->calm))
+		s->lease = 0;
+}
+
 /* Which of the enabled tasks is chosen by their ranks. */
 static uint32_t ranked_step(struct model_world *m, const bool *on)
 {

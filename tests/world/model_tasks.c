@@ -183,6 +183,7 @@ static void leaves(struct model_world *m, uint32_t t, struct world_event *ev)
 	if (to == WORLD_NO_TASK || to == t)
 		return;
 	m->s->lease--;
+	mw_plan_goes_on(m->s, to);
 	m->s->to = to;
 	ev->leased = ev->handed = true;
 	ev->to = to;
@@ -746,6 +747,8 @@ static bool stands(struct model_world *m, uint32_t t)
 		mw_plan_counts(m->s, t);
 	}
 	m->s->lease -= m->s->lease && (lone || leased);
+	if (plans && (lone || leased))
+		mw_plan_goes_on(m->s, to);
 	if (o->op == W_SLEEP || (o->op == W_YIELD && !(lone ? m->s->known : leased)))
 		m->s->lease = 0;
 	show_label(m, t);

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "engine/progress_check.h"
 #include "engine/values.h"
 #include "search/rng.h"
 #include "tests/model/model.h"
@@ -170,6 +171,9 @@ static int mw_grant(struct world *w, uint32_t task)
 	m->s->planned = m->s->next_planned;
 	m->s->plan = m->s->next_plan;
 	m->s->run = m->s->choices = 0;
+	m->s->holder = task;
+	for (uint32_t i = 0; i < MW_TASKS; i++)
+		m->s->rounds[i] = i < w->nr_tasks && w->tasks[i].rounds ? w->tasks[i].rounds : PROGRESS_ROUNDS;
 	memset(m->s->ranks, 0, sizeof(m->s->ranks));
 	memset(m->s->met, 0, sizeof(m->s->met));
 	for (uint32_t i = 0; i < m->s->plan.nr_weights; i++)
@@ -202,7 +206,7 @@ static void mw_lease(struct world *w, uint32_t nr, enum search_until until, uint
 	s->next_until = until;
 	s->next_lease_clock = clock;
 	/* a program of tests/model knows more than its operations show */
-	s->next_planned = plan && !mw(w)->p->nr_started;
+	s->next_planned = plan && !mw(w)->p->nr_started && !mw(w)->p->unplanned;
 	if (!s->next_planned)
 		return;
 	s->next_plan = *plan;

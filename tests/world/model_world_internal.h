@@ -87,6 +87,7 @@ struct mw_state {
 	struct mw_memory leased;	/* when it was granted, as far as other tasks go */
 	bool woken;			/* another task, since then */
 	struct world_plan plan, next_plan;
+	uint32_t rounds[MW_TASKS], holder;	/* of the plan: world_task.rounds, as they are left; who made the last step */
 	bool planned, next_planned;
 	uint32_t run;			/* of the plan, the one that goes on */
 	uint32_t choices;		/* RANKS: that were made */
@@ -154,6 +155,8 @@ bool mw_plan_looks(const struct mw_state *s);
 void mw_plan_born(struct mw_state *s, uint32_t task, uint32_t parent);
 /* The task makes a step. */
 void mw_plan_counts(struct mw_state *s, uint32_t task);
+/* Task makes a step of the plan, which may end behind it: world_plan.calm. */
+void mw_plan_goes_on(struct mw_state *s, uint32_t task);
 
 /* ---- model_world.c ---- */
 

@@ -127,6 +127,7 @@ static void make_program(struct made *m, uint64_t nr)
 	m->nr_tasks = 2 + rng_below(&rng, 3);
 	m->p.blind = what & IS_BLIND && !(what & HAS_SPINS);
 	m->p.real_time = false;
+	m->p.unplanned = nr % 4 == 3;
 	m->p.sems[0] = rng_below(&rng, 2);
 	for (uint32_t t = 1; t < m->nr_tasks; t++) {
 		uint32_t parent = t > 1 && what & HAS_LATE ? 1 : 0;
@@ -783,27 +784,54 @@ static void shares(void)
 	}
 }
 
+/* Where one of many tasks waits for long, others work, and go round nowhere: that alone is no reason to ask. */
+static void many(void)
+{
+	struct how with = { .strategy = "pos" }, without = { .strategy = "pos", .o.ask_always = true };
+	struct made m = { .nr_tasks = MW_TASKS };
+	struct sums s = { 0 };
+	bool same;
+
+	for (uint32_t t = 1; t < MW_TASKS; t++)
+		put(&m, 0, OP(.op = W_CREATE, .a = t));
+	for (uint32_t t = 0; t < MW_TASKS; t++) {
+		for (int i = 0; i < 18; i++)
+			put(&m, t, i % 2 ? OP(.op = W_STORE, .a = t, .imm = 1) : OP(.op = W_READ, .a = t));
+		m.p.code[t] = m.code[t];
+	}
+	for (uint32_t t = 1; t < MW_TASKS; t++)
+		put(&m, 0, OP(.op = W_JOIN, .a = t));
+	same = both(&m.p, &with, &without, 50, &s, NULL);
+	tap_ok(same && s.asked < 0.09 * s.steps, "a task that waits for long is no reason to ask");
+	say("pos", &s);
+}
+
 /* A task has made many steps at one operation, and another one has waited meanwhile: what that says of the steps to come. */
 static void test_loops_left(void)
 {
 	struct progress_loops l = { .waits = WORLD_NO_TASK };
-	const struct zug_label round = { .op = ZUG_OP_CREATE, .site = 5 };
-	struct search_cand cands[2] = { { .task = 0, .label = round }, { .task = 1, .label.site = 6 } };
+	const struct zug_label round = { .op = ZUG_OP_CREATE, .site = 5 }, other = { .op = ZUG_OP_JOIN, .site = 7 };
 	const uint32_t enabled[2] = { 0, 1 };
-	bool yields = false;
+	bool yields = false, early = false;
 
-	for (unsigned int i = 0; i <= PROGRESS_STARVING; i++)
+	for (unsigned int i = 0; i <= PROGRESS_STARVING; i++) {
 		yields = progress_loops_step(&l, 0, &round, enabled, 2, l.waits == 1);
-	tap_ok(yields && !progress_loops_left(&l, cands, 2), "a task in a loop is taken for one that yields, with each step");
-	cands[0].label.site = 7;
-	tap_ok(progress_loops_left(&l, cands, 2) == PROGRESS_ROUNDS, "  not before many more where it has left the loop");
-	tap_ok(progress_loops_left(&l, &cands[1], 1) == PROGRESS_ROUNDS, "  nor where it has ended");
+		early |= yields && progress_loops_calm(&l);
+	}
+	tap_ok(yields && !early && progress_loops_left(&l, 0, &round) == 1, "a task in a loop is taken for one that yields, with each step");
+	tap_ok(progress_loops_left(&l, 0, NULL) == 1, "  also where its next step is not known");
+	tap_ok(progress_loops_left(&l, 0, &other) == PROGRESS_ROUNDS, "  not before many more where it has left the loop");
+	tap_ok(progress_loops_left(&l, 1, &round) == PROGRESS_ROUNDS, "  nor is another one");
+	for (unsigned int i = 0; i < PROGRESS_ROUNDS; i++)
+		yields = progress_loops_step(&l, 1, &round, enabled, 2, false);
+	tap_ok(!yields && progress_loops_calm(&l) > PROGRESS_ROUNDS, "  while none has waited for long");
 	progress_loops_free(&l);
 }
 
 int main(void)
 {
 	test_loops_left();
+	many();
 	random_programs();
 	lookers();
 	engine();

@@ -138,8 +138,8 @@ void steps_note(struct engine *e, enum trace_note_kind kind, uint32_t task, uint
 void steps_note_timer(struct engine *e, const char *early, const struct world_timer *t);
 /* A task makes the step before which it stands; e->enabled has nr_enabled tasks. */
 void steps_record(struct engine *e, uint32_t task, uint32_t nr_enabled);
-/* So many steps may come before others are to have a turn. */
-uint64_t steps_before_starving(const struct engine *e);
+/* So many steps of that task, which goes on, may come before others are to have a turn. */
+uint64_t steps_before_starving(const struct engine *e, uint32_t task);
 /*
  * The execution has left the trace that it replays: from here on it is on its own. Only the first
  * time counts.

@@ -217,6 +217,26 @@ static void give_yields(struct engine *e, uint64_t nr, uint64_t most)
 	e->w->yield_points = e->w->yields ? (uint32_t)points : 0;
 }
 
+/*
+ * Where a task may be taken for one that yields: a plan reaches up to there, whoever makes the steps. What is replayed has its
+ * yields in the trace.
+ */
+static void plan_rounds(struct engine *e, const struct search_point *p, uint32_t task, struct world_plan *plan)
+{
+	plan->calm = e->r ? WORLD_CALM_ALWAYS : progress_loops_calm(&e->loops);
+	plan->same = PROGRESS_STARVING - e->same;
+	plan->longest = PROGRESS_STARVING;
+	for (uint32_t i = 0; i < e->w->nr_tasks; i++)
+		e->w->tasks[i].rounds = PROGRESS_ROUNDS;
+	for (uint32_t i = 0; i < p->nr; i++) {
+		const struct search_cand *c = &p->cand[i];
+
+		/* what the one makes that goes on now is behind it, and one that is woken up goes on with another operation */
+		e->w->tasks[c->task].rounds =
+			progress_loops_left(&e->loops, c->task, c->blocked || c->task == task ? NULL : &c->label);
+	}
+}
+
 /* The lease that goes with the grant. ASK_NR, or why there is none. */
 static enum ask_cause give(struct engine *e, const struct search_point *p, uint32_t task)
 {
@@ -246,20 +266,22 @@ static enum ask_cause give(struct engine *e, const struct search_point *p, uint3
 	clock = note_expiring(e, p, task);
 	if (!clock)
 		return ASK_TIMER;
-	if (!e->r)
-		most = at_most(most, steps_before_starving(e));
-	nr = at_most(search_promise(e->s, p, &until), most);
+	if (!e->r && e->yielded)
+		return ASK_UNPROMISED;
+	nr = at_most(search_promise(e->s, p, &until), e->r ? most : at_most(most, steps_before_starving(e, task)));
 	if (e->r)
 		nr = at_most(nr, replayed(e, task));
 	else if (e->nr_runtime)
 		until = SEARCH_UNTIL_WAKE;
-	give_yields(e, nr, most);
-	if (make_plan(e, p, task, &plan, most))
+	give_yields(e, nr, e->r ? most : at_most(most, steps_before_starving(e, task)));
+	if (make_plan(e, p, task, &plan, most)) {
+		plan_rounds(e, p, task, &plan);
 		e->w->ops->lease(e->w, (uint32_t)nr, until, clock, e->r != NULL, &plan);
-	else if (nr)
-		e->w->ops->lease(e->w, (uint32_t)nr, until, clock, e->r != NULL, NULL);
-	else
+		return ASK_NR;
+	}
+	if (!nr)
 		return ASK_UNPROMISED;
+	e->w->ops->lease(e->w, (uint32_t)nr, until, clock, e->r != NULL, NULL);
 	return ASK_NR;
 }
 

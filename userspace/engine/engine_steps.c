@@ -124,13 +124,13 @@ void steps_record(struct engine *e, uint32_t task, uint32_t nr_enabled)
 					  candidates_is_enabled(e, e->loops.waits));
 }
 
-uint64_t steps_before_starving(const struct engine *e)
+uint64_t steps_before_starving(const struct engine *e, uint32_t task)
 {
-	uint64_t same = PROGRESS_STARVING - e->same, loops = progress_loops_left(&e->loops, e->cands, e->nr_cands);
+	uint64_t same = PROGRESS_STARVING - e->same, over = PROGRESS_STARVING - e->passed_over;
+	uint64_t calm = progress_loops_calm(&e->loops), rounds = progress_loops_left(&e->loops, task, NULL);
 
-	uint64_t over = PROGRESS_STARVING - e->passed_over;
-
-	same = same < loops ? same : loops;
+	rounds = rounds > calm ? rounds : calm;
+	same = same < rounds ? same : rounds;
 	return e->yielded ? 0 : same < over ? same : over;
 }
 

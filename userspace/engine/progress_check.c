@@ -156,20 +156,18 @@ bool progress_loops_step(struct progress_loops *l, uint32_t task, const struct z
 	return one->rounds == PROGRESS_ROUNDS && l->steps >= PROGRESS_STARVING;
 }
 
-uint32_t progress_loops_left(const struct progress_loops *l, const struct search_cand *cands, uint32_t nr)
+uint32_t progress_loops_calm(const struct progress_loops *l)
 {
-	uint32_t most = 0;
+	return l->steps < PROGRESS_STARVING ? PROGRESS_STARVING - l->steps : 0;
+}
 
-	if (l->steps + PROGRESS_ROUNDS <= PROGRESS_STARVING)
-		return PROGRESS_STARVING - l->steps;
-	for (uint32_t i = 0; i < nr; i++) {
-		const struct progress_loop *one = cands[i].task < l->room ? &l->tasks[cands[i].task] : NULL;
-		uint64_t op = loop_op(&cands[i].label);
+uint32_t progress_loops_left(const struct progress_loops *l, uint32_t task, const struct zug_label *label)
+{
+	const struct progress_loop *one = task < l->room ? &l->tasks[task] : NULL;
+	uint64_t op = label ? loop_op(label) : 0;
 
-		/* with another operation it begins to count anew, as one that has created many threads and joins them */
-		if (one && (op == one->ops[0] || op == one->ops[1]) && one->rounds > most)
-			most = one->rounds;
-	}
-	most = PROGRESS_ROUNDS - most;
-	return l->steps + most < PROGRESS_STARVING ? PROGRESS_STARVING - l->steps : most;
+	/* with another operation it begins to count anew, as one that has created many threads and joins them */
+	if (!one || (label && op != one->ops[0] && op != one->ops[1]))
+		return PROGRESS_ROUNDS;
+	return one->rounds < PROGRESS_ROUNDS ? PROGRESS_ROUNDS - one->rounds : 1;
 }

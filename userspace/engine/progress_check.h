@@ -70,8 +70,10 @@ void progress_loops_free(struct progress_loops *l);
  */
 bool progress_loops_step(struct progress_loops *l, uint32_t task, const struct zug_label *label, const uint32_t *enabled,
 			 uint32_t nr, bool waits);
-/* So many steps may come, whichever of those tasks makes them, before one can be taken for one that yields. */
-uint32_t progress_loops_left(const struct progress_loops *l, const struct search_cand *cands, uint32_t nr);
+/* Before so many steps have come no task is taken for one that yields, whoever makes them. */
+uint32_t progress_loops_calm(const struct progress_loops *l);
+/* Nor that task before it has made so many itself, at least one. label: of its next one; NULL: that is not known. */
+uint32_t progress_loops_left(const struct progress_loops *l, uint32_t task, const struct zug_label *label);
 /* True when no task but this one can ever run, unless it goes on to something new. */
 bool progress_is_last(struct world *w, uint32_t task);
 /*

@@ -76,6 +76,7 @@ struct world_task {
 	bool own_time;			/* for_turn, with a time-out: that is the runtime's own affair, and never ends early */
 	bool any_time;			/* for_turn, with a time-out: it counts how long another task computes, and may be over at once */
 	bool expires;			/* the engine's, while a lease holds: blocked, and may go on as if its time-out were over */
+	uint32_t rounds;		/* the engine's, while a plan holds: see world_plan.calm */
 	bool begins;			/* in a language's own code that begins, ends or joins a thread, or loads what is executed */
 	bool network;			/* blocked: for something that may come through the test's own network */
 	bool outside;			/* blocked: something outside the test may wake it, too */
@@ -163,8 +164,14 @@ struct world_status {
 /* Who makes the next steps, as far as the search knows (lease()). */
 #define WORLD_PLAN_RUNS	32
 #define WORLD_PLAN_TASKS	256
+#define WORLD_CALM_ALWAYS	UINT32_MAX
 struct world_plan {
 	uint32_t nr;		/* steps */
+	/*
+	 * It ends before that: behind `calm` steps, at one of a task that has made its world_task.rounds of them, and at any one
+	 * behind `same` steps in a row of the task that goes on now, `longest` of another one. CALM_ALWAYS: it does not.
+	 */
+	uint32_t calm, same, longest;
 	struct search_rule rule;	/* what search_ahead() says of it is in runs */
 	uint32_t nr_weights;	/* but by steps and choices: of all tasks */
 	struct {

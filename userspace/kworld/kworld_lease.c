@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include "engine/progress_check.h"
 #include "kernel/syscalls.h"
 #include "kworld/kworld_internal.h"
 #include "lib/base/array.h"
@@ -520,6 +521,7 @@ static bool gather_peers(struct kworld *k, struct zug_plan *p, uint32_t *peer)
 			q->access.marks = tell_marks(k, n);
 		if (q->pid && p->kind == ZUG_PLAN_ORDER)
 			tell_operation(k, n, q);
+		q->rounds = q->pid ? k->w.tasks[n].rounds : PROGRESS_ROUNDS;
 		/* one that is to come, and for whose weight there was no room, is none that the plan knows */
 		if (!tell_weights(&l->plan, n, q) && !q->pid && l->plan.rule.shares)
 			continue;
@@ -558,6 +560,9 @@ static bool give_plan(struct kworld *k, uint32_t task, struct zug_plan *p)
 	p->begun = rule->begun;
 	p->writes = rule->writes;
 	p->wrote = rule->wrote;
+	p->calm = plan->calm == WORLD_CALM_ALWAYS ? ZUG_CALM_ALWAYS : plan->calm;
+	p->same = plan->same;
+	p->longest = plan->longest;
 	for (uint32_t i = 0; i < rule->nr_changes; i++) {
 		p->changes[i].at = rule->changes[i].at;
 		p->changes[i].rank = rule->changes[i].rank;
