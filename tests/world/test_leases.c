@@ -810,7 +810,8 @@ static void many(void)
 static void test_loops_left(void)
 {
 	struct progress_loops l = { .waits = WORLD_NO_TASK };
-	const struct zug_label round = { .op = ZUG_OP_CREATE, .site = 5 }, other = { .op = ZUG_OP_JOIN, .site = 7 };
+	const struct zug_label round = { .op = ZUG_OP_ATOMIC_LOAD, .site = 5 }, other = { .op = ZUG_OP_JOIN, .site = 7 };
+	const struct zug_label creates = { .op = ZUG_OP_CREATE, .site = 8 };
 	const uint32_t enabled[2] = { 0, 1 };
 	bool yields = false, early = false;
 
@@ -822,6 +823,11 @@ static void test_loops_left(void)
 	tap_ok(progress_loops_left(&l, 0, NULL) == 1, "  also where its next step is not known");
 	tap_ok(progress_loops_left(&l, 0, &other) == PROGRESS_ROUNDS, "  not before many more where it has left the loop");
 	tap_ok(progress_loops_left(&l, 1, &round) == PROGRESS_ROUNDS, "  nor is another one");
+	yields = false;
+	for (unsigned int i = 0; i < 2 * PROGRESS_ROUNDS; i++)
+		yields |= progress_loops_step(&l, 0, &creates, enabled, 2, true);
+	tap_ok(!yields && !progress_loops_calm(&l) && progress_loops_left(&l, 0, &creates) == PROGRESS_ROUNDS,
+	       "  nor one that creates threads in a loop");
 	for (unsigned int i = 0; i < PROGRESS_ROUNDS; i++)
 		yields = progress_loops_step(&l, 1, &round, enabled, 2, false);
 	tap_ok(!yields && progress_loops_calm(&l) > PROGRESS_ROUNDS, "  while none has waited for long");

@@ -131,6 +131,12 @@ static uint64_t loop_op(const struct zug_label *label)
 	return mix64(label->site ^ mix64(label->object));
 }
 
+/* A task that makes others gets on with each of them. */
+static bool makes_task(const struct zug_label *label)
+{
+	return label->op == ZUG_OP_CREATE || label->op == ZUG_OP_FORK;
+}
+
 bool progress_loops_step(struct progress_loops *l, uint32_t task, const struct zug_label *label, const uint32_t *enabled,
 			 uint32_t nr, bool waits)
 {
@@ -146,7 +152,7 @@ bool progress_loops_step(struct progress_loops *l, uint32_t task, const struct z
 	if (!ARRAY_RESERVE_ZERO(l->tasks, l->room, task + 1))
 		return false;
 	one = &l->tasks[task];
-	if (op != one->ops[0] && op != one->ops[1]) {
+	if ((op != one->ops[0] && op != one->ops[1]) || makes_task(label)) {
 		one->ops[1] = one->ops[0];
 		one->ops[0] = op;
 		one->rounds = 0;
@@ -166,8 +172,8 @@ uint32_t progress_loops_left(const struct progress_loops *l, uint32_t task, cons
 	const struct progress_loop *one = task < l->room ? &l->tasks[task] : NULL;
 	uint64_t op = label ? loop_op(label) : 0;
 
-	/* with another operation it begins to count anew, as one that has created many threads and joins them */
-	if (!one || (label && op != one->ops[0] && op != one->ops[1]))
+	/* with another operation it begins to count anew */
+	if (!one || (label && ((op != one->ops[0] && op != one->ops[1]) || makes_task(label))))
 		return PROGRESS_ROUNDS;
 	return one->rounds < PROGRESS_ROUNDS ? PROGRESS_ROUNDS - one->rounds : 1;
 }

@@ -24,7 +24,8 @@
 
 /*
  * Tasks that wait in loops and take turns can starve another one, too: a task that has made so many steps at the same one or
- * two operations, while some task has waited for PROGRESS_STARVING steps, is taken for one that yields.
+ * two operations, while some task has waited for PROGRESS_STARVING steps, is taken for one that yields. One that makes
+ * tasks in a loop is none of these.
  */
 #define PROGRESS_ROUNDS 20
 
