@@ -82,11 +82,17 @@ static uint32_t follow_other_data(struct around *a, const struct choice *c)
 	return schedule_base(c);
 }
 
+/* It has points on other data than the schedule: how many steps a task makes up to the next one is not known. */
+static bool has_other_data(const struct around *a)
+{
+	return a->labels && a->trials == 1;
+}
+
 uint32_t around_follow(struct around *a, const struct choice *c)
 {
 	uint32_t pos;
 
-	if (a->labels && a->trials == 1)
+	if (has_other_data(a))
 		return follow_other_data(a, c);
 	pos = c->point->step < a->nr_order ? schedule_position(c, a->order[c->point->step]) : CHOICE_NONE;
 
@@ -115,7 +121,7 @@ uint64_t around_promise(const struct around *a, const struct search_point *point
 {
 	uint64_t at = point->step + 1;
 
-	if (a->labels && a->trials == 1)
+	if (has_other_data(a))
 		return 0;
 	while (at < a->nr_order && a->order[at] == task)
 		at++;
@@ -124,12 +130,14 @@ uint64_t around_promise(const struct around *a, const struct search_point *point
 
 uint32_t around_ahead(const struct around *a, size_t steps, uint64_t nth)
 {
-	return steps < a->nr_order && nth < a->nr_order - steps ? a->order[steps + nth] : SEARCH_NO_TASK;
+	if (has_other_data(a) || steps >= a->nr_order || nth >= a->nr_order - steps)
+		return SEARCH_NO_TASK;
+	return a->order[steps + nth];
 }
 
 void around_rule(const struct around *a, struct search_rule *r)
 {
-	if (!a->labels || a->trials > 1)
+	if (!has_other_data(a))
 		schedule_rule(NULL, 0, a->env, r);
 }
 
