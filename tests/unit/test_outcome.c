@@ -128,6 +128,8 @@ static void test_harness(void **state)
 		  "panic: send on closed channel [recovered]\n\tpanic: send on closed channel\n\ngoroutine 6",
 		  "panic: send on closed channel" },
 		{ "all is well\n", "cannot open it\n", "cannot open it" },
+		/* a script's echo */
+		{ "begun\ncounter is 1, not 2\n", "", "counter is 1, not 2" },
 	};
 	struct outcome o;
 

@@ -538,6 +538,9 @@ void outcome_judge(struct outcome *o, int status, const struct outcome_rules *ru
 			line = cause(err, panic_words);
 		failed = line || !out ? NULL : failed_test(out_tail ? out_tail : out);
 		line = line ? line : failed ? failed : made(text) ? made(text) : last_line(text);
+		/* a script that says what is wrong by echo */
+		if (!*line && out)
+			line = last_line(out_tail ? out_tail : out);
 		snprintf(o->message, sizeof(o->message), "exit status %d (expected %d)%s", o->code,
 			 rules->expect_exit, *line ? ": " : "");
 		add_line(o, line, failed);
