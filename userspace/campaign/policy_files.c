@@ -72,6 +72,18 @@ static void add_bare(struct files *f, const char *path)
 	f->nr_bare += !!f->bare[f->nr_bare];
 }
 
+/* What locks it has come from a shared library, as far as can be told. */
+static bool imports_locks(struct symfile *f)
+{
+	static const char *const names[] = { "pthread_mutex_lock", "pthread_rwlock_wrlock", "mtx_lock", "sem_wait" };
+	bool takes[sizeof(names) / sizeof(names[0])] = { false }, any = false;
+
+	symfile_imports(f, names, sizeof(names) / sizeof(names[0]), takes);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		any |= takes[i];
+	return any;
+}
+
 /* Says so of a program without symbols; not of a script or a file that cannot be read. */
 static void say_without_symbols(struct files *files, const char *path)
 {
@@ -80,6 +92,10 @@ static void say_without_symbols(struct files *files, const char *path)
 
 	if (!f || symfile_has_symbols(f))
 		return;
+	if (!symfile_is_go(f) && imports_locks(f)) {
+		session_say(s, "%s has no symbols: its places have no names", path);
+		return;
+	}
 	if (symfile_is_go(f))
 		session_say(s,
 			    "%s is a program in Go without symbols, as go test -exec links it: its channels and "
