@@ -24,7 +24,10 @@
 
 struct bank {
 	pthread_mutex_t lock;
-	int from, to;	/* 100 together */
+	/* 100 together; apart, so that no compiler writes both at once */
+	int from;
+	char name[8];
+	int to;
 };
 
 static void lock(struct bank *bank)
