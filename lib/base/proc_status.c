@@ -33,6 +33,19 @@ bool proc_status(pid_t pid, struct proc_status *st)
 	return true;
 }
 
+bool proc_exe(pid_t pid, char *path, size_t size)
+{
+	char link[48];
+	ssize_t n;
+
+	snprintf(link, sizeof(link), "/proc/%d/exe", pid);
+	n = readlink(link, path, size);
+	if (n < 0 || (size_t)n >= size)
+		return false;
+	path[n] = 0;
+	return true;
+}
+
 FILE *proc_fdinfo(pid_t pid, int fd)
 {
 	char path[48];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* proc_status.h - what /proc/PID/status and /proc/PID/fdinfo say of a process and its descriptors */
+/* proc_status.h - what /proc/PID says of a process, its program and its descriptors */
 #ifndef ZUG_PROC_STATUS_H
 #define ZUG_PROC_STATUS_H
 
@@ -25,6 +25,8 @@ uint64_t proc_started(pid_t pid);
 const char *proc_own_name(void);
 /* True for a name that begins so, or with zug-PID, and whose process is gone. */
 bool proc_name_is_orphan(const char *name);
+/* The path of the program that a task executes, as the task sees it; false: there is no such task, or it does not fit. */
+bool proc_exe(pid_t pid, char *path, size_t size);
 /* The lines about a descriptor of a task, to be closed with fclose(); NULL: there is no such descriptor. */
 FILE *proc_fdinfo(pid_t pid, int fd);
 

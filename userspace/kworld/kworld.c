@@ -10,12 +10,14 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "lib/base/installed.h"
+#include "lib/base/proc_status.h"
 #include "kworld/kworld_internal.h"
 
 /* To look at the clock of a cgroup takes as long as a tenth of an exec: executions that are as short do without. */
@@ -292,6 +294,20 @@ static const struct trace_frame *started_by(const struct kworld *k, const struct
 	return n != WORLD_NO_TASK && k->kt[n].left_script ? &k->kt[n].script : NULL;
 }
 
+/* Some of the code that a process executes was not installed with the distribution. */
+static bool has_own_code(const struct kworld *k, const struct world_task *t)
+{
+	char exe[PATH_MAX];
+	uint64_t bias;
+
+	if (!proc_exe(t->pid, exe, sizeof(exe)) || !path_is_installed(exe))
+		return true;
+	for (unsigned int i = 0; i < probes_nr_modules(k->o.probes); i++)
+		if (!path_is_installed(probes_module(k->o.probes, i)->path) && !places_bias(k->o.places, t->process, i, &bias))
+			return true;
+	return false;
+}
+
 static int tell_caller(const struct trace_frame *f, char *text, size_t len)
 {
 	snprintf(text, len, "%s\t%s", f->function ? f->function : "", f->file);
@@ -320,7 +336,8 @@ static int kworld_own_caller(struct world *w, const struct world_task *t, char *
 	for (int k = 0; own < 0 && k < nr; k++)
 		if (frames[k].line && symbols_is_source(frames[k].file))
 			own = k;
-	if (own < 0 && nr_here > 0 && here[0].line) {
+	/* to unwind a stack takes milliseconds */
+	if (own < 0 && nr_here > 0 && here[0].line && has_own_code(kw(w), t)) {
 		nr = kworld_stack(w, t, frames, 64);
 		while (i < nr && !same_frame(&frames[i], &here[0]))
 			i++;

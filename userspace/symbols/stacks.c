@@ -16,6 +16,7 @@
 #include <elfutils/libdwfl.h>
 #include "lib/base/array.h"
 #include "lib/base/mappings.h"
+#include "lib/base/proc_status.h"
 #include "lib/base/remote.h"
 #include "symbols/sym_bash.h"
 #include "symbols/sym_java.h"
@@ -90,15 +91,18 @@ static bool read_memory(struct unwind *u, uint64_t addr, void *buf, size_t len)
 	return true;
 }
 
-static struct symfile *file_of(struct unwind *u, const struct mapping *m)
+/* The file of that name as the task sees it: the sandbox has mounts of its own. */
+static struct symfile *file_at(struct symbols *s, int tid, const char *name)
 {
 	char path[PATH_MAX + 32], err[256];
 
-	if (!m || m->path[0] != '/')
-		return NULL;
-	/* the sandbox has mounts of its own */
-	snprintf(path, sizeof(path), "/proc/%d/root%s", u->tid, m->path);
-	return symbols_file(u->s, m->path, path, err, sizeof(err));
+	snprintf(path, sizeof(path), "/proc/%d/root%s", tid, name);
+	return symbols_file(s, name, path, err, sizeof(err));
+}
+
+static struct symfile *file_of(struct unwind *u, const struct mapping *m)
+{
+	return m && m->path[0] == '/' ? file_at(u->s, u->tid, m->path) : NULL;
 }
 
 /*
@@ -393,22 +397,20 @@ int symbols_interpreted_codes(struct symbols *s, struct symfile *f, uint64_t bia
 
 int symbols_script(struct symbols *s, int tid, struct trace_frame *frame)
 {
-	struct unwind *u = calloc(1, sizeof(*u));
+	char exe[PATH_MAX];
+	struct symfile *f = proc_exe(tid, exe, sizeof(exe)) ? file_at(s, tid, exe) : NULL;
+	struct mappings ms;
+	struct mapping m;
 	int ret = -ENOENT;
 	uint64_t bias;
 
-	if (!u)
-		return -ENOMEM;
-	*u = (struct unwind){ .s = s, .tid = tid, .page = 1 };
-	read_maps(u);
-	for (size_t i = 0; i < u->nr_maps && ret == -ENOENT; i++) {
-		const struct mapping *m = &u->maps[i];
-		struct symfile *f = m->executable ? file_of(u, m) : NULL;
-
-		if (f && sym_is_bash(f) && !symfile_code_bias(f, m->start, m->offset, &bias))
+	if (!f || !sym_is_bash(f))
+		return ret;
+	mappings_open(&ms, tid);
+	while (ret == -ENOENT && mappings_next(&ms, &m))
+		if (m.executable && !strcmp(m.path, exe) && !symfile_code_bias(f, m.start, m.offset, &bias))
 			ret = sym_bash_place(f, &s->strings, tid, bias, frame);
-	}
-	end_unwind(u);
+	mappings_close(&ms);
 	return ret;
 }
 
