@@ -806,6 +806,25 @@ static void many(void)
 	say("pos", &s);
 }
 
+/* A task goes round in a loop until another one, which waits, has had the turn: its lease ends when it is taken for one that yields. */
+static void starving(void)
+{
+	struct how with = { .strategy = "preemption" }, without = { .strategy = "preemption", .o.ask_always = true };
+	struct made m = { .nr_tasks = 2, .p.unplanned = true };
+	struct sums s = { 0 };
+	bool same;
+
+	put(&m, 0, OP(.op = W_CREATE, .a = 1));
+	put(&m, 0, OP(.op = W_READ, .a = 0, .b = 0));
+	put(&m, 0, OP(.op = W_JUMP_NE, .b = 0, .imm = 1, .to = 1));
+	put(&m, 1, OP(.op = W_WRITE, .a = 0, .imm = 1));
+	for (uint32_t t = 0; t < m.nr_tasks; t++)
+		m.p.code[t] = m.code[t];
+	same = both(&m.p, &with, &without, 3, &s, NULL);
+	tap_ok(same && s.asked * 2 < s.asked_always, "a task that goes round while another one waits is asked in time");
+	say("preemption", &s);
+}
+
 /* A task has made many steps at one operation, and another one has waited meanwhile: what that says of the steps to come. */
 static void test_loops_left(void)
 {
@@ -838,6 +857,7 @@ int main(void)
 {
 	test_loops_left();
 	many();
+	starving();
 	random_programs();
 	lookers();
 	engine();
