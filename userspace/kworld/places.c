@@ -2,96 +2,19 @@
 /*
  * From the addresses of one execution to names that all executions share; places.h says which.
  *
- * Address spaces, then sites of code, then objects. An object is looked up by the place where it lies now (an address, a
- * descriptor's inode, a path), in 'seen'; its id follows from how it came there. Ids of numbered objects depend on the order
- * in which each task uses its objects, and on nothing else.
+ * Sites of code, then objects; address spaces are in places_spaces.c. An object is looked up by the place where it lies now
+ * (an address, a descriptor's inode, a path), in 'seen'; its id follows from how it came there. Ids of numbered objects depend
+ * on the order in which each task uses its objects, and on nothing else.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "kworld/places.h"
+#include "kworld/places_internal.h"
 #include "lib/base/array.h"
-#include "lib/base/file_copy.h"
-#include "lib/base/id_map.h"
-#include "lib/base/mappings.h"
-
-struct mapped_module {
-	uint32_t module;
-	uint64_t start, end, pgoff;	/* pgoff in bytes */
-	uint64_t bias;			/* address - vaddr of the file */
-	uint64_t mm;			/* 0: inherited by fork */
-};
-
-struct space {
-	uint32_t process;
-	struct mapped_module *maps;
-	unsigned int nr, room;
-};
-
-struct named {
-	struct place_object o;
-	uint32_t module;	/* static data: where its name comes from */
-	uint64_t vaddr;
-	unsigned int op;
-	bool memory;		/* it lies there */
-	bool file;		/* a path may lead to it */
-	uint64_t called;	/* of the name that places_call() gave it; 0: none */
-};
-
-struct place_pid {
-	int pid;
-	uint32_t task;
-};
-
-/* Static data: it lies at the same place in all executions. */
-struct static_place {
-	uint32_t process, module;
-	uint64_t vaddr;
-};
-
-/* With which the ids of its code and of its data begin. */
-struct module_hash {
-	uint64_t code, data;		/* 0: not known yet */
-};
-
-struct places {
-	struct probes *probes;
-	struct symbols *symbols;
-	struct space *spaces;
-	unsigned int nr_spaces, room_spaces;
-	struct id_map seen;		/* hash of a place, to the index of the object that was seen there last */
-	uint64_t *seen_objects;		/* 0: it is gone */
-	size_t room_seen;
-	struct named *objects;
-	size_t nr_objects, room_objects;
-	struct id_map object_index;	/* by id */
-	struct place_pid *pids;
-	unsigned int nr_pids, room_pids;
-	unsigned int nr_temporary;	/* files and folders with names of the day */
-	uint64_t *counts;		/* objects that a task created, by task */
-	unsigned int nr_counts;
-	struct place_site *sites;	/* kept across executions */
-	size_t nr_sites, room_sites;
-	struct id_map site_index;	/* by site */
-	struct static_place *statics;	/* likewise */
-	size_t nr_statics, room_statics;
-	struct id_map static_index;	/* by id */
-	struct module_hash *modules;	/* kept as well: a module's path never changes */
-	unsigned int nr_modules;
-	char **unprobed;		/* paths, to be handed out */
-	unsigned int nr_unprobed, next_unprobed, room_unprobed;
-	uint32_t pipes;			/* pipe_dev() */
-	volatile struct zug_known_file *known;	/* NULL: none is to be told */
-	const volatile uint32_t *run;
-	int *made;			/* descriptors of copies of files that the test makes */
-	unsigned int nr_made, room_made;
-};
 
 static uint64_t mix(uint64_t h, uint64_t v)
 {
@@ -184,181 +107,6 @@ void places_free(struct places *p)
 	free(p);
 }
 
-/* ---- address spaces ---- */
-
-static struct space *space_of(const struct places *p, uint32_t process)
-{
-	for (unsigned int i = 0; i < p->nr_spaces; i++)
-		if (p->spaces[i].process == process)
-			return &p->spaces[i];
-	return NULL;
-}
-
-static struct space *space_make(struct places *p, uint32_t process)
-{
-	struct space *s = space_of(p, process);
-
-	if (s)
-		return s;
-	if (!ARRAY_RESERVE(p->spaces, p->room_spaces, p->nr_spaces + 1))
-		return NULL;
-	s = &p->spaces[p->nr_spaces++];
-	*s = (struct space){ .process = process };
-	return s;
-}
-
-void places_fork(struct places *p, uint32_t process, uint32_t parent)
-{
-	struct space *to = space_make(p, process), *from = space_of(p, parent);
-
-	if (!to || !from || !from->nr || !ARRAY_RESERVE(to->maps, to->room, from->nr))
-		return;
-	memcpy(to->maps, from->maps, from->nr * sizeof(*to->maps));
-	to->nr = from->nr;
-	for (unsigned int i = 0; i < to->nr; i++)
-		to->maps[i].mm = 0;
-}
-
-void places_exec(struct places *p, uint32_t process, const struct zug_event *e)
-{
-	struct space *s = space_of(p, process);
-	unsigned int nr = 0;
-
-	if (!s)
-		return;
-	/* the new image's first mappings were reported before the exec itself */
-	for (unsigned int i = 0; i < s->nr; i++)
-		if (s->maps[i].mm == e->arg[3])
-			s->maps[nr++] = s->maps[i];
-	s->nr = nr;
-}
-
-static void note_unprobed(struct places *p, const char *path)
-{
-	for (unsigned int i = 0; i < p->nr_unprobed; i++)
-		if (!strcmp(p->unprobed[i], path))
-			return;
-	if (!ARRAY_RESERVE(p->unprobed, p->room_unprobed, p->nr_unprobed + 1))
-		return;
-	p->unprobed[p->nr_unprobed] = strdup(path);
-	if (p->unprobed[p->nr_unprobed])
-		p->nr_unprobed++;
-}
-
-const char *places_next_unprobed(struct places *p)
-{
-	return p->next_unprobed < p->nr_unprobed ? p->unprobed[p->next_unprobed++] : NULL;
-}
-
-/* The path of a file that process pid has mapped at start, as the test sees it. */
-static bool mapped_path(int pid, uint64_t start, char *path, size_t len)
-{
-	struct mappings ms;
-	struct mapping m;
-	bool found;
-
-	mappings_open(&ms, pid);
-	found = mappings_find(&ms, start, &m) && m.path[0] == '/';
-	if (found)
-		snprintf(path, len, "%s", m.path);
-	mappings_close(&ms);
-	return found;
-}
-
-/* What is read from there, without a name; a descriptor or -errno. */
-static int copy_of(const char *from)
-{
-	int in = open(from, O_RDONLY | O_CLOEXEC | O_NONBLOCK), out = -1, ret = 0;
-	struct stat st;
-
-	if (in < 0)
-		return -errno;
-	if (fstat(in, &st) || !S_ISREG(st.st_mode))
-		ret = -ENOEXEC;
-	out = ret ? -1 : memfd_create("zug", MFD_CLOEXEC);
-	if (!ret && out < 0)
-		ret = -errno;
-	if (!ret)
-		ret = file_copy(in, out);
-	close(in);
-	if (ret && out >= 0)
-		close(out);
-	return ret ? ret : out;
-}
-
-/*
- * The module of a file that is only in the environment of this execution: the test has made it. It is
- * read while it is mapped. -1: it is none.
- */
-static int made_module(struct places *p, int pid, const char *path)
-{
-	char name[64], root[PATH_MAX + 32];
-	int m = probes_made(p->probes, path), fd;
-
-	if (m >= 0 || !access(path, F_OK) || !ARRAY_RESERVE(p->made, p->room_made, p->nr_made + 1))
-		return m;
-	snprintf(root, sizeof(root), "/proc/%d/root%s", pid, path);
-	fd = copy_of(root);
-	if (fd < 0)
-		return -1;
-	snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
-	m = probes_add_made(p->probes, path, name);
-	if (m < 0) {
-		close(fd);
-		return -1;
-	}
-	p->made[p->nr_made++] = fd;
-	return m;
-}
-
-void places_map(struct places *p, uint32_t process, const struct zug_event *e)
-{
-	struct space *s = space_make(p, process);
-	const struct probe_module *mod;
-	struct mapped_module m = { .start = e->arg[0], .end = e->arg[1], .pgoff = e->arg[2] << 12,
-			     .mm = e->arg[3] };
-	char path[PATH_MAX];
-	int module;
-
-	if (!s)
-		return;
-	module = e->kind == ZUG_EV_MODULE ? (int)e->site :
-		 probes_module_by_file(p->probes, e->obj.ino, e->obj.dev);
-	if (module < 0) {
-		if (!mapped_path(e->pid, m.start, path, sizeof(path)))
-			return;
-		module = made_module(p, e->pid, path);
-		note_unprobed(p, path);
-		if (module < 0)
-			return;
-	}
-	mod = probes_module(p->probes, module);
-	if (!mod || !mod->file)
-		return;
-	m.module = module;
-	if (symfile_code_bias(mod->file, m.start, m.pgoff, &m.bias))
-		return;
-	for (unsigned int i = 0; i < s->nr; i++)
-		if (s->maps[i].start == m.start && s->maps[i].module == m.module) {
-			s->maps[i] = m;
-			return;
-		}
-	if (ARRAY_RESERVE(s->maps, s->room, s->nr + 1))
-		s->maps[s->nr++] = m;
-}
-
-int places_bias(const struct places *p, uint32_t process, uint32_t module, uint64_t *bias)
-{
-	const struct space *s = space_of(p, process);
-
-	for (unsigned int i = 0; s && i < s->nr; i++)
-		if (s->maps[i].module == module) {
-			*bias = s->maps[i].bias;
-			return 0;
-		}
-	return -ENOENT;
-}
-
 /* ---- sites ---- */
 
 /* Remembers it. false: out of memory. */
@@ -400,7 +148,7 @@ uint64_t places_site_in(struct places *p, uint32_t module, uint64_t offset)
 
 uint64_t places_site(struct places *p, uint32_t process, uint64_t addr)
 {
-	const struct space *s = space_of(p, process);
+	const struct space *s = places_space(p, process);
 
 	if (!s)
 		return 0;
@@ -424,7 +172,7 @@ const struct place_site *places_find_site(const struct places *p, uint64_t site)
 uint64_t places_code(const struct places *p, uint32_t process, uint64_t site)
 {
 	const struct place_site *at = places_find_site(p, site);
-	const struct space *s = space_of(p, process);
+	const struct space *s = places_space(p, process);
 
 	for (unsigned int i = 0; at && s && i < s->nr; i++) {
 		const struct mapped_module *m = &s->maps[i];
@@ -600,7 +348,7 @@ bool places_static_address(struct places *p, uint64_t object, uint32_t *process,
 static bool static_data(const struct places *p, uint32_t process, uint64_t addr,
 			uint32_t *module, uint64_t *vaddr)
 {
-	const struct space *s = space_of(p, process);
+	const struct space *s = places_space(p, process);
 	uint64_t lo, hi;
 
 	for (int i = s ? (int)s->nr - 1 : -1; i >= 0; i--) {
