@@ -13,6 +13,7 @@
 #include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
+#include "lib/base/debug.h"
 #include "lib/base/installed.h"
 #include "lib/base/new_file.h"
 #include "lib/base/proc_status.h"
@@ -324,7 +325,6 @@ static int note_calls(const struct campaign_options *o, uint64_t *bits, char *er
 static int open_sandbox(struct session *s, char *err, size_t errlen)
 {
 	const struct campaign_options *o = &s->o;
-	const char *debug = getenv("ZUG_DEBUG");
 	struct sandbox_options so = {
 		.name = o->machine.name,
 		.lane = o->machine.lane,
@@ -340,7 +340,7 @@ static int open_sandbox(struct session *s, char *err, size_t errlen)
 		.virtual_time = !o->inputs.real_time,
 		.seeded = !o->inputs.real_random,
 		.seed = o->search.seed,
-		.stepped = o->replay.debugger || (debug && strstr(debug, "step")),
+		.stepped = o->replay.debugger || debug_word("step"),
 		.clock_real = o->inputs.clock_real,
 		.own = o->environment.own,
 		.cwd = o->command.cwd,
@@ -423,7 +423,6 @@ int session_start(struct session *s, char *err, size_t errlen)
 {
 	const struct campaign_options *o = &s->o;
 	const struct language_runtime *runtime = language_runtime_named(o->points.runtime);
-	const char *debug = getenv("ZUG_DEBUG");
 	const struct kworld_options ko = {
 		.wake_fd = -1, .explore_timeouts = o->inputs.explore_timeouts, .kernel = s->k, .sandbox = s->sandbox,
 		.probes = s->probes, .places = s->places, .symbols = s->symbols, .spawn = &s->spawn,
@@ -454,8 +453,8 @@ int session_start(struct session *s, char *err, size_t errlen)
 		.max_faults = o->inputs.max_faults,
 		.max_flows = o->inputs.max_flows,
 		.ask_always = o->search.ask_always,
-		.check_candidates = debug && strstr(debug, "candidates"),
-		.show_questions = debug && strstr(debug, "questions"),
+		.check_candidates = debug_word("candidates"),
+		.show_questions = debug_word("questions"),
 		.rules = { .match = s->match, .expect_exit = o->failure.expect_exit,
 			   .uncaught = runtime ? runtime->uncaught : NULL },
 	};

@@ -8,9 +8,9 @@
  */
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include "lib/base/clock.h"
+#include "lib/base/debug.h"
 #include "campaign/session.h"
 
 /*
@@ -82,14 +82,6 @@ static uint64_t patience_ns(const struct session *s)
 	return ns > LEAST_PATIENCE_NS ? ns : LEAST_PATIENCE_NS;
 }
 
-/* ZUG_DEBUG=times: for people who work on zugzwang itself. */
-static bool debug_times(void)
-{
-	const char *debug = getenv("ZUG_DEBUG");
-
-	return debug && strstr(debug, "times");
-}
-
 static void make(struct session *s, uint64_t probes)
 {
 	struct session_template *t = &s->template;
@@ -97,7 +89,7 @@ static void make(struct session *s, uint64_t probes)
 	char err[256] = "";
 	int ret = kworld_make_template(s->world, patience_ns(s), err, sizeof(err));
 
-	if (debug_times())
+	if (debug_word("times"))
 		fprintf(stderr, "template: %.2f ms%s%s\n", (clock_now_ns() - begin) / 1e6, ret ? ", none: " : "", err);
 	if (ret) {
 		session_template_give_up(s, err);
@@ -145,7 +137,7 @@ static bool may_fork(struct session *s)
 	keep_or_drop(s, probes);
 	if (!sandbox_template_there(s->sandbox) && ahead >= TEMPLATE_WORTH && t->probes_before == probes)
 		make(s, probes);
-	else if (t->probes_before != probes && debug_times())
+	else if (t->probes_before != probes && debug_word("times"))
 		fprintf(stderr, "template: none, for the last execution has added or removed points\n");
 	t->probes_before = probes;
 	return !t->off && sandbox_template_there(s->sandbox);

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "lib/base/clock.h"
+#include "lib/base/debug.h"
 #include "engine/script.h"
 #include "cli/campaign_text.h"
 #include "cli/points_text.h"
@@ -18,13 +19,6 @@
 #define LANES_ALONE 8			/* so many lanes are shown one by one */
 /* Races that are shown with their steps; each further one gets a line. */
 #define RACES_SHOWN 3
-
-static bool debug_times(void)
-{
-	const char *debug = getenv("ZUG_DEBUG");
-
-	return debug && strstr(debug, "times");
-}
 
 static const char *seconds(uint64_t ns, char *buf, size_t len)
 {
@@ -187,7 +181,7 @@ static void on_executed(void *ctx, const struct campaign *c, const struct execut
 	struct campaign_text *t = ctx;
 	struct campaign_result r;
 
-	if (debug_times()) {
+	if (debug_word("times")) {
 		campaign_get_result(c, &r);
 		fprintf(t->err,
 			"execution %lu: launch %.2f ms, run %.2f ms, drain %.2f ms, %lu steps, %lu asked, "
@@ -742,7 +736,7 @@ int campaign_text_new(struct campaign_text *t, struct campaign **c, struct kerne
 	if (ret)
 		return campaign_text_error(t, ret, line);
 	campaign_get_result(*c, &r);
-	if (debug_times())
+	if (debug_word("times"))
 		fprintf(t->err, "set-up: %.2f ms\n", r.setup_ns / 1e6);
 	return 0;
 }

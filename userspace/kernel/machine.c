@@ -26,6 +26,7 @@
 #include <zlib.h>
 #include <bpf/btf.h>
 #include "kernel/machine.h"
+#include "lib/base/debug.h"
 
 #define CGROUP2_MAGIC 0x63677270
 
@@ -278,14 +279,14 @@ static void look_privileges(struct machine_fact *f)
 
 int machine_drop_privileges(char *err, size_t errlen)
 {
-	const char *debug = getenv("ZUG_DEBUG"), *without = debug ? strstr(debug, "without:") : NULL;
+	const char *without = debug_word("without:");
 	cap_t caps = cap_get_proc();
 	int ret = !caps || cap_clear_flag(caps, CAP_EFFECTIVE) ? -errno : 0;
 
 	for (size_t i = 0; i < NR_PRIVILEGES && !ret; i++) {
 		const char *name = privileges[i].name;
 
-		if (without && !strncmp(without + strlen("without:"), name, strlen(name)))
+		if (without && !strncmp(without, name, strlen(name)))
 			continue;
 		if (cap_set_flag(caps, CAP_EFFECTIVE, 1, &privileges[i].cap, CAP_SET))
 			ret = -errno;

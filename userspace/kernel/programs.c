@@ -28,6 +28,7 @@
 #include "kernel/programs.h"
 #include "kernel/syscalls.h"
 #include "lib/label.h"
+#include "lib/base/debug.h"
 #include "lib/base/hash.h"
 #include "lib/base/rights.h"
 #include "zug.skel.h"
@@ -162,9 +163,9 @@ static bool raw_is_atomic(void)
 /* ZUG_DEBUG=tasks:N; 0: not given. */
 static int room_for_tasks(void)
 {
-	const char *debug = getenv("ZUG_DEBUG"), *tasks = debug ? strstr(debug, "tasks:") : NULL;
+	const char *tasks = debug_word("tasks:");
 
-	return tasks ? atoi(tasks + strlen("tasks:")) : 0;
+	return tasks ? atoi(tasks) : 0;
 }
 
 static int load_with(struct programs *p, const struct hooks *has, char *err, size_t errlen)

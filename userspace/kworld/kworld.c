@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "lib/base/debug.h"
 #include "lib/base/installed.h"
 #include "lib/base/proc_status.h"
 #include "kworld/kworld_internal.h"
@@ -612,7 +613,6 @@ static const struct world_inspection kworld_inspection = {
 
 struct world *kworld_new(const struct kworld_options *o)
 {
-	const char *debug = getenv("ZUG_DEBUG");
 	struct kworld *k = calloc(1, sizeof(*k));
 
 	if (!k)
@@ -621,7 +621,7 @@ struct world *kworld_new(const struct kworld_options *o)
 	k->w.inspection = &kworld_inspection;
 	k->w.changes.kept = k->w.changes.all = true;
 	k->o = *o;
-	k->debug = debug && strstr(debug, "events");
+	k->debug = debug_word("events");
 	if (!kworld_room(k, 16)) {
 		kworld_free(&k->w);
 		return NULL;

@@ -32,6 +32,7 @@
 #include <unistd.h>
 #include "lib/base/array.h"
 #include "lib/base/clock.h"
+#include "lib/base/debug.h"
 #include "lib/base/rights.h"
 #include "sandbox/sandbox_internal.h"
 
@@ -541,11 +542,9 @@ const char *sandbox_thrown(const struct sandbox *s)
 
 void sandbox_environment_reset(struct sandbox *s)
 {
-	const char *debug = getenv("ZUG_DEBUG");
-
 	s->env = (struct environment){
 		.net = -1, .init_fd = -1, .pid_ns = -1, .own_pid_ns = -1, .last_pid = -1, .cgroup_ns = -1,
-		.rebuild = debug && strstr(debug, "rebuild"),
+		.rebuild = debug_word("rebuild"),
 	};
 	for (int i = 0; i < SANDBOX_NR_NS; i++)
 		s->env.ns[i] = -1;
