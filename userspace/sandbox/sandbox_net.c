@@ -38,8 +38,8 @@ static struct rtattr *add(struct route_request *q, unsigned short type, const vo
 	return a;
 }
 
-/* The request for a local route over the loopback interface. */
-static struct route_request request(unsigned short type, unsigned short flags, unsigned char family, const void *to,
+/* The request for a local route over the loopback interface, which is lo. */
+static struct route_request request(unsigned short type, unsigned short flags, int lo, unsigned char family, const void *to,
 				    unsigned char bits)
 {
 	struct route_request q = {
@@ -48,7 +48,6 @@ static struct route_request request(unsigned short type, unsigned short flags, u
 		.r = { .rtm_family = family, .rtm_dst_len = bits, .rtm_table = RT_TABLE_LOCAL, .rtm_protocol = RTPROT_KERNEL,
 		       .rtm_scope = family == AF_INET ? RT_SCOPE_HOST : RT_SCOPE_UNIVERSE, .rtm_type = RTN_LOCAL },
 	};
-	int lo = (int)if_nametoindex("lo");
 
 	add(&q, RTA_DST, to, family == AF_INET ? sizeof(struct in_addr) : sizeof(struct in6_addr));
 	add(&q, RTA_OIF, &lo, sizeof(lo));
@@ -86,22 +85,22 @@ static int acknowledge_at_once(void)
 	const uint32_t metric = LOOPBACK6_METRIC, first = 0;
 	struct in_addr loopback = { htonl(INADDR_LOOPBACK) }, network = { htonl(INADDR_LOOPBACK & 0xff000000) };
 	struct route_request q;
-	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE), ret = 0;
+	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE), lo = (int)if_nametoindex("lo"), ret = 0;
 
 	if (fd < 0)
 		return -1;
 	for (int i = 0; i < 2 && !ret; i++) {
-		q = request(RTM_NEWROUTE, NLM_F_CREATE | NLM_F_REPLACE, AF_INET, i ? &loopback : &network, widths[i]);
+		q = request(RTM_NEWROUTE, NLM_F_CREATE | NLM_F_REPLACE, lo, AF_INET, i ? &loopback : &network, widths[i]);
 		add(&q, RTA_PREFSRC, &loopback, sizeof(loopback));
 		add_quick(&q);
 		ret = ask(fd, &q);
 	}
 	/* without IPv6 there is no such route */
-	q = request(RTM_NEWROUTE, NLM_F_CREATE, AF_INET6, &in6addr_loopback, 128);
+	q = request(RTM_NEWROUTE, NLM_F_CREATE, lo, AF_INET6, &in6addr_loopback, 128);
 	add(&q, RTA_PRIORITY, &metric, sizeof(metric));
 	add_quick(&q);
 	if (!ret && !ask(fd, &q)) {
-		q = request(RTM_DELROUTE, 0, AF_INET6, &in6addr_loopback, 128);
+		q = request(RTM_DELROUTE, 0, lo, AF_INET6, &in6addr_loopback, 128);
 		add(&q, RTA_PRIORITY, &first, sizeof(first));
 		(void)ask(fd, &q);
 	}

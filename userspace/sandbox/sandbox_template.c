@@ -448,17 +448,24 @@ const char *sandbox_template_spoilt(const struct sandbox *s)
 	return s->template.spoilt;
 }
 
-void sandbox_template_touch(struct sandbox *s, uint64_t addr, size_t len)
+/*
+ * What is written from outside the kernel puts there. To read it would not do: a fork copies no page of a mapping in which none
+ * was ever written.
+ */
+static void write_again(pid_t pid, uint64_t addr)
 {
 	char byte;
 
-	/*
-	 * What is written from outside the kernel puts there. To read it would not do: a fork copies no page of a mapping
-	 * in which none was ever written.
-	 */
-	for (uint64_t at = addr; s->template.pid && len && at <= addr + len - 1; at += len > 1 ? len - 1 : 1)
-		if (remote_read(s->template.pid, at, &byte, 1))
-			remote_write(s->template.pid, at, &byte, 1);
+	if (remote_read(pid, addr, &byte, 1))
+		remote_write(pid, addr, &byte, 1);
+}
+
+void sandbox_template_touch(struct sandbox *s, uint64_t addr, size_t len)
+{
+	if (!s->template.pid || !len)
+		return;
+	write_again(s->template.pid, addr);
+	write_again(s->template.pid, addr + len - 1);
 }
 
 void sandbox_template_drop(struct sandbox *s)
