@@ -41,12 +41,6 @@
 /* So often a task that ends is held in one execution. */
 #define ENDS 500
 
-/* It is no execution that looks for data. */
-static bool is_aside(const struct session *s)
-{
-	return s->aside && !s->looks_aside;
-}
-
 /* ---- which tasks are held: none in a replay or a trial, where that is in the schedule that is followed ---- */
 
 /*
@@ -57,7 +51,7 @@ static enum engine_hold hold_end(void *ctx, uint32_t task, const struct zug_labe
 {
 	struct scan *s = ctx;
 
-	return !is_aside(s->session) && l->op == ZUG_OP_END && s->nr_ends++ < ENDS ? HOLD_LAST : HOLD_NOT;
+	return l->op == ZUG_OP_END && s->nr_ends++ < ENDS ? HOLD_LAST : HOLD_NOT;
 }
 
 static void hold_ends(struct scan *s)
@@ -65,9 +59,9 @@ static void hold_ends(struct scan *s)
 	engine_hold_before(s->session->engine, ZUG_OP_END, hold_end, s);
 }
 
-static enum engine_hold hold_if(const struct scan *s, bool held)
+static enum engine_hold hold_if(bool held)
 {
-	return held && !is_aside(s->session) ? HOLD : HOLD_NOT;
+	return held ? HOLD : HOLD_NOT;
 }
 
 /* Another schedule for another look: at about every other decision the next task is held. */
@@ -76,7 +70,7 @@ static enum engine_hold hold_random(void *ctx, uint32_t task, const struct zug_l
 	const struct scan *s = ctx;
 	uint64_t drawn = mix64(s->session->o.search.seed + s->round + mix64(s->steps) + l->site);
 
-	return hold_end(ctx, task, l) ?: hold_if(s, drawn & 1);
+	return hold_end(ctx, task, l) ?: hold_if(drawn & 1);
 }
 
 /* A task runs when those that it has made cannot. */
@@ -88,7 +82,7 @@ static enum engine_hold hold_makers(void *ctx, uint32_t task, const struct zug_l
 
 	for (uint32_t t = 0; t < w->nr_tasks && !made; t++)
 		made = w->tasks[t].state == TASK_PARKED && t != task && w->tasks[t].parent == task;
-	return hold_end(ctx, task, l) ?: hold_if(s, made);
+	return hold_end(ctx, task, l) ?: hold_if(made);
 }
 
 static enum engine_hold hold_pair(void *ctx, uint32_t task, const struct zug_label *l)
@@ -96,7 +90,7 @@ static enum engine_hold hold_pair(void *ctx, uint32_t task, const struct zug_lab
 	const struct scan *s = ctx;
 	const struct suspect *pair = &s->pairs[s->pair - 1];
 
-	return hold_end(ctx, task, l) ?: hold_if(s, l->site == pair->a || l->site == pair->b);
+	return hold_end(ctx, task, l) ?: hold_if(l->site == pair->a || l->site == pair->b);
 }
 
 /* A task runs when those before it cannot: who has been woken goes on at once. */
@@ -108,7 +102,7 @@ static enum engine_hold hold_later(void *ctx, uint32_t task, const struct zug_la
 
 	for (uint32_t t = 0; t < task && !before; t++)
 		before = w->tasks[t].state == TASK_PARKED && w->tasks[t].label.op != ZUG_OP_END;
-	return hold_end(ctx, task, l) ?: hold_if(s, before);
+	return hold_end(ctx, task, l) ?: hold_if(before);
 }
 
 /*
@@ -726,7 +720,7 @@ static int settle(void *state, bool only_more, bool *more, char *err, size_t err
 
 static bool is_looking(const struct scan *s)
 {
-	return (s->mode == LOOKING || s->late) && !is_aside(s->session);
+	return (s->mode == LOOKING || s->late) && !session_only_follows(s->session);
 }
 
 /* Candidate i ends its process, in which another one could go on. */
@@ -747,7 +741,7 @@ static bool on_step(void *state, const struct search_point *p, uint32_t i, struc
 {
 	struct scan *s = state;
 
-	if (!is_aside(s->session) && !s->session->frozen)
+	if (!session_only_follows(s->session) && !s->session->frozen)
 		s->cuts |= cuts_others(s->session->world, p, i);
 	if (is_looking(s))
 		scan_look(s, p, i);

@@ -155,6 +155,11 @@ bool session_interrupted(const struct session *s);
 uint64_t session_until(const struct session *s, uint64_t until_ns);
 /* That time is over; until_ns as above, 0: only --time counts. */
 bool session_late(const struct session *s, uint64_t until_ns);
+/* The execution is none of the search, nor one that looks for points: its whole schedule is given. */
+static inline bool session_only_follows(const struct session *s)
+{
+	return s->aside && !s->looks_aside;
+}
 
 /* ---- set-up (session.c) ---- */
 

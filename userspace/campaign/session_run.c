@@ -77,7 +77,7 @@ int session_execute(struct session *s, const struct replay *r, struct execution 
 	struct trace_writer *t;
 	int ret, written;
 
-	engine_hold_none(s->engine, s->aside && !s->looks_aside);
+	engine_hold_none(s->engine, session_only_follows(s));
 	if (s->o.inputs.file) {
 		if (session_feed(s, err, errlen))
 			return -EIO;
