@@ -242,7 +242,7 @@ static enum ask_cause give(struct engine *e, const struct search_point *p, uint3
 {
 	struct world_plan plan;
 	enum search_until until;
-	uint64_t nr, most, clock;
+	uint64_t nr, most, alone, clock;
 
 	if (!e->leases)
 		return ASK_LOOKED;
@@ -268,12 +268,13 @@ static enum ask_cause give(struct engine *e, const struct search_point *p, uint3
 		return ASK_TIMER;
 	if (!e->r && e->yielded)
 		return ASK_UNPROMISED;
-	nr = at_most(search_promise(e->s, p, &until), e->r ? most : at_most(most, steps_before_starving(e, task)));
+	alone = e->r ? most : at_most(most, steps_before_starving(e, task));
+	nr = at_most(search_promise(e->s, p, &until), alone);
 	if (e->r)
 		nr = at_most(nr, replayed(e, task));
 	else if (e->nr_runtime)
 		until = SEARCH_UNTIL_WAKE;
-	give_yields(e, nr, e->r ? most : at_most(most, steps_before_starving(e, task)));
+	give_yields(e, nr, alone);
 	if (make_plan(e, p, task, &plan, most)) {
 		plan_rounds(e, p, task, &plan);
 		e->w->ops->lease(e->w, (uint32_t)nr, until, clock, e->r != NULL, &plan);
