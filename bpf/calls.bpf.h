@@ -392,12 +392,92 @@ static __always_inline bool changes_action(struct task_struct *p, const __u64 *a
 	       wanted[0] > 1 || old[0] != wanted[0] || (old[1] ^ wanted[1]) & SA_ABOUT_CHILDREN;
 }
 
+/* Stops the task at its call, with the event that it has. */
+static __always_inline void stop_at_call(struct task_state *t)
+{
+	t->flags |= TF_STOP;
+	scx_bpf_kick_cpu(bpf_get_smp_processor_id(), SCX_KICK_PREEMPT);
+}
+
 /* The task is stopped for user space alone, which prepares it, and goes on. */
 static __always_inline void stop_fresh(struct task_struct *p, struct task_state *t)
 {
 	event_init(&t->ev, ZUG_EV_FRESH, p, t);
-	t->flags = (t->flags & ~TF_FRESH) | TF_STOP;
-	scx_bpf_kick_cpu(bpf_get_smp_processor_id(), SCX_KICK_PREEMPT);
+	t->flags &= ~TF_FRESH;
+	stop_at_call(t);
+}
+
+/* Keeps what the call is and how it may wait, for who looks at the task while it is in the kernel. */
+static __always_inline void call_noted(struct task_struct *p, struct task_state *t, __s32 nr, const struct call_args *args,
+				       struct pt_regs *regs, __u64 ip)
+{
+	const __u64 *a = args->a;
+
+	if (nr == NR_restart_syscall) {
+		t->flags &= ~TF_YIELD;
+	} else {
+		t->flags &= ~(TF_TIMED | TF_ENDLESS | TF_INSTANT | TF_LOOKS | TF_YIELD | TF_FIFO | TF_INSIDE | TF_SLEPT | TF_REPEATS);
+		wait_begins(nr, args);
+	}
+	if (nr == NR_futex && (a[5] == ZUG_NOTE || inside_primitive(p, t, ip, BPF_CORE_READ(regs, sp))))
+		t->flags |= TF_INSIDE;
+}
+
+/*
+ * Before the search has begun: sees whether it begins with this call, and stops at a text that it may begin with.
+ * True: the task stops. *begins: it does begin, here.
+ */
+static __always_inline bool quiet_call(struct zug_sandbox *s, struct task_state *t, __s32 nr, const struct call_args *args,
+				       bool *begins)
+{
+	*begins = begins_with(s, nr) && s->quiet == ZUG_QUIET_NEAR;
+	if (*begins) {
+		s->quiet = ZUG_QUIET_NOT;
+		return false;
+	}
+	if (!s->setup.tell_output || !writes_text(nr))
+		return false;
+	tell_call(t, ZUG_EV_OUTPUT, args);
+	call_memory(nr, args);
+	if ((t->ev.obj.mode & 0170000) != 0100000 /* S_IFREG */ && (t->ev.obj.mode & 0170000) != 0010000 /* S_IFIFO */)
+		return false;
+	stop(s, t, NULL, true);
+	return true;
+}
+
+/* A call of no class that has points may still end the process, or set a timer of the virtual clock. */
+static __always_inline void call_of_no_class(struct zug_sandbox *s, struct task_struct *p, struct task_state *t, __s32 nr,
+					     const struct call_args *args)
+{
+	if (nr == NR_exit_group && (args->a[0] & 0xff)) {
+		event_init(&t->ev, ZUG_EV_FATAL, p, t);
+		t->ev.nr = 0;
+		t->ev.arg[0] = args->a[0] & 0xff;
+		stop_at_call(t);
+	} else if (sets_timer(nr) && s->setup.virtual_time) {
+		tell_call(t, ZUG_EV_SYNC, args);
+		call_memory(nr, args);
+		stop_at_call(t);
+	} else {
+		sync_paths(p, t);
+	}
+}
+
+/* A call of a class that has points, which yet is none: it changes nothing, or a primitive or the loader makes it. */
+static __always_inline bool is_no_point(struct zug_sandbox *s, struct task_struct *p, struct task_state *t, __s32 nr,
+					const struct call_args *args, struct pt_regs *regs, __u64 ip)
+{
+	const __u64 *a = args->a;
+
+	if (nr == NR_rt_sigaction && !changes_action(p, a))
+		return true;
+	if (nr == NR_rt_sigprocmask && !has_pending_signal(p) && !newly_blocked(p, args))
+		return true;
+	if ((nr == NR_futex && within_primitive(t, a[0]) && !may_be_interrupted(s, t)) ||
+	    (syscalls[nr].some && !is_some(nr, a[1], a[2])) ||
+	    in_loader(mm_space(LOOSE(p)->mm), ip))
+		return true;
+	return primitive_of(t)->reads && inside_primitive(p, t, ip, BPF_CORE_READ(regs, sp));
 }
 
 static __always_inline int call_begins(struct task_struct *p, struct task_state *t, __s32 nr, const struct call_args *args)
@@ -436,41 +516,21 @@ static __always_inline int call_begins(struct task_struct *p, struct task_state 
 		t->flags = (t->flags & ~TF_AGAIN) | TF_REPEATS;
 		return 0;
 	}
-	if (nr == NR_restart_syscall) {
-		t->flags &= ~TF_YIELD;
-	} else {
-		t->flags &= ~(TF_TIMED | TF_ENDLESS | TF_INSTANT | TF_LOOKS | TF_YIELD | TF_FIFO | TF_INSIDE | TF_SLEPT | TF_REPEATS);
-		wait_begins(nr, args);
-	}
 	regs = (struct pt_regs *)bpf_task_pt_regs(p);
 	ip = BPF_CORE_READ(regs, ip);
-	if (nr == NR_futex && (a[5] == ZUG_NOTE || inside_primitive(p, t, ip, BPF_CORE_READ(regs, sp))))
-		t->flags |= TF_INSIDE;
+	call_noted(p, t, nr, args, regs, ip);
 	if (t->flags & TF_START) {
 		event_init(&t->ev, ZUG_EV_START, p, t);
 		t->ev.state = own_pid(p);
-		t->flags |= TF_STOP;
-		scx_bpf_kick_cpu(bpf_get_smp_processor_id(), SCX_KICK_PREEMPT);
+		stop_at_call(t);
 		return 0;
 	}
 	if ((t->flags & TF_FRESH) && t->id == s->holder) {
 		stop_fresh(p, t);
 		return 0;
 	}
-	if (s->quiet && t->id == s->holder) {
-		begins = begins_with(s, nr) && s->quiet == ZUG_QUIET_NEAR;
-		if (begins)
-			s->quiet = ZUG_QUIET_NOT;
-		else if (s->setup.tell_output && writes_text(nr)) {
-			tell_call(t, ZUG_EV_OUTPUT, args);
-			call_memory(nr, args);
-			if ((t->ev.obj.mode & 0170000) == 0100000 /* S_IFREG */ ||
-			    (t->ev.obj.mode & 0170000) == 0010000 /* S_IFIFO */) {
-				stop(s, t, NULL, true);
-				return 0;
-			}
-		}
-	}
+	if (s->quiet && t->id == s->holder && quiet_call(s, t, nr, args, &begins))
+		return 0;
 	if (nr == NR_prctl && a[0] == ZUG_NOTE)
 		return note(s, p, t, args);
 	if (nr == NR_sched_yield) {
@@ -489,33 +549,10 @@ static __always_inline int call_begins(struct task_struct *p, struct task_state 
 		plan_reads_last(p, t);
 	if (!(syscalls[nr].class & s->setup.syscall_points) && !copies_threads(s, p, nr, a[0]) &&
 	    !changes_process(s, p, nr)) {
-		if (nr == NR_exit_group && (a[0] & 0xff)) {
-			event_init(&t->ev, ZUG_EV_FATAL, p, t);
-			t->ev.nr = 0;
-			t->ev.arg[0] = a[0] & 0xff;
-			t->flags |= TF_STOP;
-			scx_bpf_kick_cpu(bpf_get_smp_processor_id(), SCX_KICK_PREEMPT);
-		} else if (sets_timer(nr) && s->setup.virtual_time) {
-			tell_call(t, ZUG_EV_SYNC, args);
-			call_memory(nr, args);
-			t->flags |= TF_STOP;
-			scx_bpf_kick_cpu(bpf_get_smp_processor_id(), SCX_KICK_PREEMPT);
-		} else {
-			sync_paths(p, t);
-		}
+		call_of_no_class(s, p, t, nr, args);
 		return 0;
 	}
-	if (nr == NR_rt_sigaction && !changes_action(p, a))
-		return 0;
-	if (nr == NR_rt_sigprocmask && !has_pending_signal(p) && !newly_blocked(p, args))
-		return 0;
-	if ((nr == NR_futex && within_primitive(t, a[0]) && !may_be_interrupted(s, t)) ||
-	    (syscalls[nr].some && !is_some(nr, a[1], a[2])) ||
-	    in_loader(mm_space(LOOSE(p)->mm), ip))
-		return 0;
-	if (primitive_of(t)->reads && inside_primitive(p, t, ip, BPF_CORE_READ(regs, sp)))
-		return 0;
-	if (quiet_pass(s))
+	if (is_no_point(s, p, t, nr, args, regs, ip) || quiet_pass(s))
 		return 0;
 	if (s->setup.syscall_points & ZUG_SYS_NOT_INSTALLED && !begins && asks_distribution(nr, args))
 		return 0;

@@ -58,104 +58,73 @@ static __always_inline void run_now(struct zug_sandbox *s, struct task_struct *p
 	scx_bpf_kick_cpu(s->setup.lane, SCX_KICK_IDLE);
 }
 
-SEC("struct_ops/zug_enqueue")
-void BPF_PROG(zug_enqueue, struct task_struct *p, u64 enq_flags)
+/* Lets a task that is not, or not yet, under control run where the kernel would. */
+static __always_inline void enqueue_free(struct task_struct *p, struct task_state *t, u64 enq_flags)
 {
-	struct task_state *t = state_of(p);
+	struct zug_sandbox *s = t ? sandbox_of(t) : NULL;
+
+	if (s && member(t, s) && (t->flags & TF_STOP)) {
+		/* first stop of the root: from here on it is under control */
+		t->flags &= ~(TF_STOP | TF_START);
+		scx_bpf_dsq_insert(p, ZUG_DSQ(t->slot), ZUG_SLICE_INF, enq_flags);
+		if (!s->holder && !s->need_ask)
+			give_up(s, t->slot, &t->ev);
+		else
+			event_send(s, &t->ev);
+		return;
+	}
+	/* another CPU may go on with tasks of a higher class for ever, while the lane is idle */
+	if (s && s->state != ZUG_SB_FREE && !p->migration_disabled && bpf_cpumask_test_cpu(s->setup.lane, p->cpus_ptr)) {
+		scx_bpf_dsq_insert(p, SCX_DSQ_LOCAL_ON | s->setup.lane, SCX_SLICE_DFL, enq_flags);
+		scx_bpf_kick_cpu(s->setup.lane, SCX_KICK_IDLE);
+		return;
+	}
+	scx_bpf_dsq_insert(p, SCX_DSQ_GLOBAL, SCX_SLICE_DFL, enq_flags);
+}
+
+/* Ends the turn of the holder at its point (TF_STOP) or its sched_yield(), unless a lease lets it go on. */
+static __always_inline void enqueue_stopped(struct zug_sandbox *s, struct task_struct *p, struct task_state *t, u64 enq_flags)
+{
+	bool stop = t->flags & TF_STOP;
+	__u32 slot = t->slot;
+
+	t->flags &= ~(TF_STOP | TF_YIELD);
+	if (!stop) {
+		event_init(&t->ev, ZUG_EV_YIELD, p, t);
+		t->ev.nr = t->nr;
+		clock_look(s);
+		if (!ring_crowded(t) && !scx_bpf_dsq_nr_queued(ZUG_DSQ(slot)) && !alarm_due(s) && yields_alone(s, t)) {
+			t->ev.flags |= ZUG_EF_LONE;
+			s->nr_points++;
+			event_send(s, &t->ev);
+			run_now(s, p, enq_flags);
+			return;
+		}
+		if (!ring_crowded(t) && yields_leased(slot)) {
+			s->nr_points++;
+			event_send(s, &t->ev);
+			run_now(s, p, enq_flags);
+			return;
+		}
+		lease_noted(t, ZUG_WHY_YIELDS);
+		s->nr_points++;
+	}
+	scx_bpf_dsq_insert(p, ZUG_DSQ(slot), ZUG_SLICE_INF, enq_flags);
+	if (t->flags & TF_HAND) {
+		t->flags &= ~TF_HAND;
+		if (hand_over(slot, &t->ev)) {
+			look_again(s);
+			return;
+		}
+	}
+	give_up(s, slot, &t->ev);
+}
+
+/* Queues a task that has no turn, and tells who woke it. */
+static __always_inline void enqueue_woken(struct zug_sandbox *s, struct task_struct *p, struct task_state *t, u64 enq_flags)
+{
+	__u32 slot = t->slot, waker = 0;
 	struct task_state *w;
-	struct zug_sandbox *s;
-	struct task_struct *cur;
-	__u32 slot, waker = 0, flags = 0;
-
-	if (!t || !(s = sandbox_of(t)) || !controlled(t, s)) {
-		if (t && (s = sandbox_of(t)) && member(t, s) && (t->flags & TF_STOP)) {
-			/* first stop of the root: from here on it is under control */
-			t->flags &= ~(TF_STOP | TF_START);
-			scx_bpf_dsq_insert(p, ZUG_DSQ(t->slot), ZUG_SLICE_INF, enq_flags);
-			if (!s->holder && !s->need_ask)
-				give_up(s, t->slot, &t->ev);
-			else
-				event_send(s, &t->ev);
-			return;
-		}
-		/* another CPU may go on with tasks of a higher class for ever, while the lane is idle */
-		if (t && (s = sandbox_of(t)) && s->state != ZUG_SB_FREE && !p->migration_disabled &&
-		    bpf_cpumask_test_cpu(s->setup.lane, p->cpus_ptr)) {
-			scx_bpf_dsq_insert(p, SCX_DSQ_LOCAL_ON | s->setup.lane, SCX_SLICE_DFL, enq_flags);
-			scx_bpf_kick_cpu(s->setup.lane, SCX_KICK_IDLE);
-			return;
-		}
-		scx_bpf_dsq_insert(p, SCX_DSQ_GLOBAL, SCX_SLICE_DFL, enq_flags);
-		return;
-	}
-	slot = t->slot;
-
-	if (t->flags & TF_HANDED) {
-		t->flags &= ~TF_HANDED;
-		scx_bpf_dsq_insert(p, ZUG_DSQ(slot), ZUG_SLICE_INF, enq_flags);
-		return;
-	}
-	if (t->flags & TF_BLIP) {
-		t->flags &= ~TF_BLIP;
-		scx_bpf_dsq_insert(p, ZUG_DSQ(slot), ZUG_SLICE_INF, enq_flags);
-		scx_bpf_kick_cpu(s->setup.lane, SCX_KICK_PREEMPT);
-		return;
-	}
-	if (s->aux == t->id) {
-		run_now(s, p, enq_flags);
-		return;
-	}
-	if (s->holder == t->id) {
-		if (t->flags & TF_TRACED) {
-			t->flags &= ~TF_TRACED;
-			s->turn_since = bpf_ktime_get_ns();
-		}
-		if (t->flags & TF_IO) {
-			t->flags &= ~TF_IO;
-			s->holder_io = ZUG_IO_NOT;
-			s->lend = 0;
-		}
-		if (t->flags & (TF_STOP | TF_YIELD)) {
-			bool stop = t->flags & TF_STOP;
-
-			if (!stop) {
-				event_init(&t->ev, ZUG_EV_YIELD, p, t);
-				t->ev.nr = t->nr;
-			}
-			t->flags &= ~(TF_STOP | TF_YIELD);
-			if (!stop)
-				clock_look(s);
-			if (!stop && !ring_crowded(t) && !scx_bpf_dsq_nr_queued(ZUG_DSQ(slot)) && !alarm_due(s) &&
-			    yields_alone(s, t)) {
-				t->ev.flags |= ZUG_EF_LONE;
-				s->nr_points++;
-				event_send(s, &t->ev);
-				run_now(s, p, enq_flags);
-				return;
-			}
-			if (!stop && !ring_crowded(t) && yields_leased(slot)) {
-				s->nr_points++;
-				event_send(s, &t->ev);
-				run_now(s, p, enq_flags);
-				return;
-			}
-			if (!stop)
-				lease_noted(t, ZUG_WHY_YIELDS);
-			s->nr_points += !stop;
-			scx_bpf_dsq_insert(p, ZUG_DSQ(slot), ZUG_SLICE_INF, enq_flags);
-			if (t->flags & TF_HAND) {
-				t->flags &= ~TF_HAND;
-				if (hand_over(slot, &t->ev)) {
-					look_again(s);
-					return;
-				}
-			}
-			give_up(s, slot, &t->ev);
-			return;
-		}
-		run_now(s, p, enq_flags);
-		return;
-	}
 
 	scx_bpf_dsq_insert(p, ZUG_DSQ(slot), ZUG_SLICE_INF, enq_flags);
 	if (is_dying(p, t)) {
@@ -167,8 +136,7 @@ void BPF_PROG(zug_enqueue, struct task_struct *p, u64 enq_flags)
 			scx_bpf_kick_cpu(s->setup.lane, 0);
 		return;
 	}
-	cur = bpf_get_current_task_btf();
-	w = state_of(cur);
+	w = state_of(bpf_get_current_task_btf());
 	if (w && w->slot == slot && w->id == s->holder)
 		waker = w->id;
 	/* a wake-up out of a timed wait may have to be looked into (kworld_hold()) */
@@ -176,9 +144,51 @@ void BPF_PROG(zug_enqueue, struct task_struct *p, u64 enq_flags)
 		       (leases[slot].flags & ZUG_LEASE_WAKE || (leases[slot].plan.kind && !plan_awake(slot, t->id, &t->peer) &&
 								 leases[slot].plan.kind != ZUG_PLAN_STEPS))))
 		lease_ends(t, ZUG_WHY_WAKES);
-	if (!(t->flags & TF_RAN))
-		flags |= ZUG_EF_NEW;
-	emit(s, ZUG_EV_WAKE, flags, p, t, waker, 0);
+	emit(s, ZUG_EV_WAKE, t->flags & TF_RAN ? 0 : ZUG_EF_NEW, p, t, waker, 0);
+}
+
+SEC("struct_ops/zug_enqueue")
+void BPF_PROG(zug_enqueue, struct task_struct *p, u64 enq_flags)
+{
+	struct task_state *t = state_of(p);
+	struct zug_sandbox *s;
+
+	if (!t || !(s = sandbox_of(t)) || !controlled(t, s)) {
+		enqueue_free(p, t, enq_flags);
+		return;
+	}
+	if (t->flags & TF_HANDED) {
+		t->flags &= ~TF_HANDED;
+		scx_bpf_dsq_insert(p, ZUG_DSQ(t->slot), ZUG_SLICE_INF, enq_flags);
+		return;
+	}
+	if (t->flags & TF_BLIP) {
+		t->flags &= ~TF_BLIP;
+		scx_bpf_dsq_insert(p, ZUG_DSQ(t->slot), ZUG_SLICE_INF, enq_flags);
+		scx_bpf_kick_cpu(s->setup.lane, SCX_KICK_PREEMPT);
+		return;
+	}
+	if (s->aux == t->id) {
+		run_now(s, p, enq_flags);
+		return;
+	}
+	if (s->holder != t->id) {
+		enqueue_woken(s, p, t, enq_flags);
+		return;
+	}
+	if (t->flags & TF_TRACED) {
+		t->flags &= ~TF_TRACED;
+		s->turn_since = bpf_ktime_get_ns();
+	}
+	if (t->flags & TF_IO) {
+		t->flags &= ~TF_IO;
+		s->holder_io = ZUG_IO_NOT;
+		s->lend = 0;
+	}
+	if (t->flags & (TF_STOP | TF_YIELD))
+		enqueue_stopped(s, p, t, enq_flags);
+	else
+		run_now(s, p, enq_flags);
 }
 
 /*
