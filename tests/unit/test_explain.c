@@ -519,6 +519,69 @@ static void copies_are_told_by_what_is_shared(void **state)
 	trace_free(t);
 }
 
+/* A program of one task that ends with that status and that error output, as it is told. */
+static char *ended(int code, const char *err)
+{
+	struct trace_writer *w = sample_begin(real);
+	char *out;
+
+	trace_add_task(w, &(struct trace_task){ .parent = TRACE_NO_TASK, .comm = "x" });
+	trace_add_outcome(w, &(struct trace_outcome){ .kind = ZUG_OUTCOME_EXIT, .code = code, .err_head = err });
+	trace_add_stack(w, &(struct trace_stack){ .state = "exits", .nr_frames = 1, .frames = (struct trace_frame[]){
+						  { "runtime.exit", "/usr/lib/go-1.19/src/runtime/sys_linux_amd64.s", 60, false } } });
+	trace_free(sample_end(w, real, &out));
+	return out;
+}
+
+/* The threads of a Go program wait for goroutines; what these wait for is told in their place, where the runtime says it. */
+static void goroutines_are_told(void **state)
+{
+	char *out = ended(2, "x\nfatal error: all goroutines are asleep - deadlock!\n\n"
+			     "goroutine 1 [semacquire, 2 minutes]:\n"
+			     "sync.runtime_Semacquire(0xc0000140a8?)\n\t/usr/lib/go-1.19/src/runtime/sema.go:62 +0x25\n"
+			     "sync.(*WaitGroup).Wait(0x404b39?)\n\t/usr/lib/go-1.19/src/sync/waitgroup.go:139 +0x52\n"
+			     "main.main()\n\t/src/x/main.go:55 +0x1d7\n\n"
+			     "goroutine 18 gp=0xc000007a40 m=nil [chan send]:\n"
+			     "main.(*node).Status(...)\n\t/src/x/node.go:26\n"
+			     "main.main.func2({0x1, 0x2})\n\t/src/x/main.go:53 +0x89\n"
+			     "created by main.main in goroutine 1\n\t/src/x/main.go:53 +0x179\n\n"
+			     "goroutine 2 [force gc (idle)]:\n"
+			     "runtime.gopark()\n\t/usr/lib/go-1.19/src/runtime/proc.go:1\n"
+			     "created by runtime.init.7\n\t/src/x/proc.go:9 +0x1\n");
+
+	expect(out, "The goroutines, where the program ends:\n"
+		    "      goroutine 1 waits: sync.(*WaitGroup).Wait  main.main x/main.go:55\n"
+		    "      goroutine 18 waits: chan send  main.(*node).Status x/node.go:26\n");
+	expect_not(out, "goroutine 2 waits");
+	expect_not(out, "runtime.exit");
+	free(out);
+	out = ended(2, "panic: send on closed channel\n\ngoroutine 7 [running]:\n"
+		       "main.(*node).do(...)\n\t/src/x/node.go:9\n");
+	expect(out, "goroutine 7 runs  main.(*node).do x/node.go:9\n");
+	free(out);
+	/* what was asked for by a program that goes on (debug.Stack()) */
+	out = ended(1, "goroutine 7 [running]:\nmain.f()\n\t/src/x/node.go:9\n");
+	expect_not(out, "where the program ends");
+	expect(out, "runtime.exit");
+	free(out);
+}
+
+/* Of a long output the last lines are shown, each as a whole. */
+static void the_end_of_the_output_is_whole(void **state)
+{
+	char err[400] = "", *out;
+
+	for (int i = 1; i <= 20; i++)
+		sprintf(err + strlen(err), "line %d\n", i);
+	out = ended(1, err);
+	expect(out, "standard error, end\n    line 9\n    line 10\n");
+	expect_not(out, "line 8\n");
+	free(out);
+	out = ended(1, "one\ntwo\n");
+	expect(out, "standard error\n    one\n    two\n");
+	free(out);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -534,6 +597,8 @@ int main(void)
 		cmocka_unit_test(the_last_step_is_told_once),
 		cmocka_unit_test(what_fails_in_any_order_is_told),
 		cmocka_unit_test(copies_are_told_by_what_is_shared),
+		cmocka_unit_test(goroutines_are_told),
+		cmocka_unit_test(the_end_of_the_output_is_whole),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);

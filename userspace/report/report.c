@@ -236,8 +236,8 @@ static void put_output(struct report *r, const char *name, const char *head, con
 
 			while (n && lines < max_lines)
 				lines += p[--n] == '\n' && p[n + 1];
-			if (n)
-				p += n + 2;
+			if (lines == max_lines)
+				p += n + 1;
 		}
 		fprintf(r->out, "\n%s%s%s%s\n", report_style(r, STYLE_STRONG), name,
 			parts[0] && parts[1] && *parts[1] ? i ? ", end" : ", start" :
@@ -927,17 +927,19 @@ static void put_decisions(struct report *r)
 void report_finding(FILE *out, const struct trace *t, const struct report_options *o)
 {
 	struct report r;
+	bool goroutines;
 
 	report_begin(&r, out, t, o);
 	put_crash(&r);
 	report_put_outcome(&r);
 	put_cycle(&r, "");
+	goroutines = report_goroutines(&r);
 	put_values(&r);
 	put_decisions(&r);
 	put_last(&r);
 	report_signals(&r);
 	report_source_notes(&r);
-	report_stacks(&r, STACKS_BRIEF);
+	report_stacks(&r, goroutines ? STACKS_OWN : STACKS_BRIEF);
 	put_outputs(&r, OUTPUT_LINES);
 	report_end(&r);
 }

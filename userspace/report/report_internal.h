@@ -142,6 +142,14 @@ void report_signal_note(const struct trace_note *n, char *buf, size_t len);
 /* The signals that were handled: after which step of the task, and the handler's steps. */
 void report_signals(struct report *r);
 
+/* ---- report_goroutines.c ---- */
+
+/*
+ * Prints the goroutines that Go's runtime has told where it ended the program: what each waits for, and the program's own
+ * line. False: it told none.
+ */
+bool report_goroutines(struct report *r);
+
 /* ---- report_json.c ---- */
 
 /* A JSON string with its quotes, valid UTF-8 whatever s is; NULL: null. */
@@ -172,6 +180,7 @@ bool report_wait_cycle(const struct report *r, char *buf, size_t len);
 enum report_stack_choice {
 	STACKS_ALL,
 	STACKS_BRIEF,	/* without the frames that start threads; one source line for each stack */
+	STACKS_OWN,	/* the same, only those with a frame of the program's own */
 	STACKS_RACING,	/* the same, only of the two tasks of a data race */
 };
 void report_stacks(struct report *r, enum report_stack_choice which);

@@ -228,6 +228,14 @@ static void put_last_place(struct report *r, const struct trace_stack *s)
 	report_source_line(r, own, 6);
 }
 
+static bool has_own_frame(const struct trace_stack *s)
+{
+	for (uint32_t k = 0; k < s->nr_frames; k++)
+		if (s->frames[k].file && symbols_is_source(s->frames[k].file) && !symbols_of_library(s->frames[k].file))
+			return true;
+	return false;
+}
+
 void report_stacks(struct report *r, enum report_stack_choice which)
 {
 	bool brief = which != STACKS_ALL;
@@ -238,7 +246,7 @@ void report_stacks(struct report *r, enum report_stack_choice which)
 		const struct trace_task *task = trace_task(r->t, s->task);
 		bool sourced = false, own = false;
 
-		if (which == STACKS_RACING && strncmp(s->state, "races:", 6))
+		if ((which == STACKS_RACING && strncmp(s->state, "races:", 6)) || (which == STACKS_OWN && !has_own_frame(s)))
 			continue;
 		fprintf(r->out, "\n%s%s%s", report_task_style(r, s->task),
 			report_task_name(s->task, name, sizeof(name)), report_style(r, STYLE_PLAIN));
