@@ -59,9 +59,9 @@ uint64_t identity_message(const char *message)
 	return finish(MESSAGE, h);
 }
 
-uint64_t identity_exit(int status)
+uint64_t identity_exit(int status, const char *why)
 {
-	return finish(EXIT, (uint64_t)status);
+	return finish(EXIT, (uint64_t)status + (*why ? identity_message(why) : 0));
 }
 
 uint64_t identity_deadlock(const struct identity_wait *waits, size_t nr)

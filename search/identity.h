@@ -23,8 +23,8 @@ uint64_t identity_signal(int signal, const uint64_t *sites, size_t nr);
  */
 uint64_t identity_message(const char *message);
 
-/* An exit status that was not expected. */
-uint64_t identity_exit(int status);
+/* An exit status that was not expected; why: what a language's runtime says of the reason, as a message; "": nothing. */
+uint64_t identity_exit(int status, const char *why);
 
 /*
  * Tasks that wait for each other, in any order: one entry for each, with the

@@ -40,15 +40,17 @@ int main(void)
 	   "process numbers and addresses do not count");
 	ok(same("lost 3 of 10", "lost 42 of 10000"), "nor do counts");
 	ok(!same("lock1 held", "lock2 held"), "digits of a name do");
-	ok(identity_exit(1) != identity_exit(2), "exit statuses differ");
-	ok(identity_exit(1) != identity_signal(1, a, 0), "kinds differ");
+	ok(identity_exit(1, "") != identity_exit(2, ""), "exit statuses differ");
+	ok(identity_exit(1, "a.rs:3") != identity_exit(1, "a.rs:4") && identity_exit(1, "a.rs:3") != identity_exit(2, "a.rs:3") &&
+	   identity_exit(1, "") != identity_exit(1, "a.rs:3"), "exits differ by their reason");
+	ok(identity_exit(1, "") != identity_signal(1, a, 0), "kinds differ");
 	ok(identity_deadlock(ab, 2) == identity_deadlock(ba, 2), "a cycle has no first task");
 	ok(identity_deadlock(ab, 2) != identity_deadlock(ac, 2), "but it has its places");
 	ok(identity_livelock(loop, 5) == identity_livelock(once, 2), "a loop is a set of places");
 	ok(identity_misuse(1, 5) != identity_misuse(2, 5), "another rule is another misuse");
 	ok(identity_misuse(1, 5) != identity_misuse(1, 6), "so is another place");
 	ok(identity_race(1, 2) == identity_race(2, 1), "a race has no direction");
-	ok(identity_message("") && identity_exit(0), "never 0");
+	ok(identity_message("") && identity_exit(0, ""), "never 0");
 	printf("1..%d\n", nr_tests);
 	return nr_failed != 0;
 }

@@ -141,6 +141,46 @@ static void test_harness(void **state)
 	}
 }
 
+/* Two bugs of a program may end it with one status, as all panics do; and one bug may tell other numbers each time. */
+static void test_identity(void **state)
+{
+	static const struct {
+		const char *first, *second;
+		bool same;
+	} pairs[] = {
+		{ "fatal error: all goroutines are asleep - deadlock!\n", "panic: send on closed channel\n", false },
+		{ "panic: send on closed channel\n\ngoroutine 18 [running]:\n", "panic: send on closed channel\n", true },
+		{ "panic: close of closed channel\n", "panic: send on closed channel\n", false },
+		{ "panic: lost a\n", "panic: send on closed channel\n", false },
+		{ "panic: lost a\n", "panic: lost b\n", true },
+		{ "panic: runtime error: index out of range [5] with length 3\n",
+		  "panic: runtime error: index out of range [4] with length 4\n", true },
+		{ MAIN "9:5:\noverdrawn: -60\n", MAIN "9:5:\noverdrawn: by a lot\n", true },
+		{ MAIN "9:5:\noverdrawn: -60\n", MAIN "12:5:\noverdrawn: -60\n", false },
+		{ MAIN "9:5:\noverdrawn\n", "thread '<unnamed>' (5) panicked at src/main.rs:9:5:\noverdrawn\n", true },
+		{ "thread 'main' panicked at 'a, b', src/main.rs:9:5\n", "thread 'main' panicked at 'c', src/main.rs:9:5\n", true },
+		{ "thread 'main' panicked at 'a', src/main.rs:9:5\n", "thread 'main' panicked at 'a', src/main.rs:10:5\n", false },
+		{ "lost 3\n", "cannot open x\n", true },
+	};
+	static const char *const tests[] = { "--- FAIL: TestA (0.00s)\n    a_test.go:4: 1\n", "--- FAIL: TestA (0.01s)\n    a_test.go:4: 2\n",
+					     "--- FAIL: TestB (0.00s)\n    a_test.go:9: 1\n" };
+	struct outcome a, b;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
+		judge(pairs[i].first, &a);
+		judge(pairs[i].second, &b);
+		if ((a.failure == b.failure) != pairs[i].same)
+			print_message("%s%s", pairs[i].first, pairs[i].second);
+		assert_int_equal(a.failure == b.failure, pairs[i].same);
+	}
+	for (int i = 1; i < 3; i++) {
+		judge_status(tests[0], "", EXIT(1), &a);
+		judge_status(tests[i], "", EXIT(1), &b);
+		assert_int_equal(a.failure == b.failure, i == 1);
+	}
+}
+
 /* UBSan's words are also those of panics in Go, which a program may catch. */
 static void test_ubsan(void **state)
 {
@@ -209,7 +249,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_panic), cmocka_unit_test(test_make), cmocka_unit_test(test_hearsay), cmocka_unit_test(test_long),
-		cmocka_unit_test(test_harness), cmocka_unit_test(test_ubsan),
+		cmocka_unit_test(test_harness), cmocka_unit_test(test_identity), cmocka_unit_test(test_ubsan),
 		cmocka_unit_test(test_uncaught),
 	};
 

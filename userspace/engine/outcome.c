@@ -193,14 +193,58 @@ int capture_copy(struct capture *c, int which, int to, const volatile sig_atomic
 
 /* ---- judging ---- */
 
+/*
+ * All panics in Go end a program with the same status, and all in Rust. What was meant by the message of one is the program's
+ * own, and may have numbers and names that differ between two executions of one bug. But Go's runtime has words of its own,
+ * its tests have names, and Rust tells the place: these tell two bugs apart. "" where there are none.
+ */
+static void reason(const char *message, char *why, size_t len)
+{
+	static const char *const words[] = { "fatal error: ", "panic: runtime error: ", "panic: sync: ", "panic: send on closed channel",
+					     "panic: close of ", "panic: assignment to entry in nil map",
+					     "panic: all goroutines are asleep" };
+	static const char panicked[] = "panicked at ";
+	const char *line = strstr(message, "): "), *end;
+
+	*why = 0;
+	if (!line)
+		return;
+	line += 3;
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (!strncmp(line, words[i], strlen(words[i])))
+			snprintf(why, len, "%s", line);
+	if (!strncmp(line, "panic: ", 7) && !*why)
+		snprintf(why, len, "panic: ");
+	/* the name of a test, of several in a file */
+	if (!strncmp(line, "--- FAIL: ", 10))
+		snprintf(why, len, "%.*s", (int)strcspn(line, "("), line);
+	line = strncmp(line, "thread '", 8) ? NULL : strstr(line, panicked);
+	if (!line)
+		return;
+	/* "panicked at src/main.rs:9:5: overdrawn"; before Rust 1.73 "panicked at 'overdrawn', src/main.rs:9:5" */
+	line += sizeof(panicked) - 1;
+	for (const char *p = line; *line == '\'' && (p = strstr(p, "', "));)
+		line = p += 3;
+	end = strstr(line, ".rs:");
+	if (!end)
+		return;
+	end += 4;
+	end += strspn(end, "0123456789:");
+	snprintf(why, len, "%.*s", (int)(end - line), line);
+}
+
 void outcome_identify(struct outcome *o)
 {
+	char why[512];
+
+
 	switch (o->kind) {
 	case ZUG_OUTCOME_PASS:
 		o->failure = 0;
 		break;
 	case ZUG_OUTCOME_EXIT:
-		o->failure = identity_exit(o->code);
+		reason(o->message, why, sizeof(why));
+		o->failure = identity_exit(o->code, why);
 		break;
 	case ZUG_OUTCOME_SIGNAL:
 		o->failure = identity_signal(o->code, &o->site, o->site != 0);
