@@ -80,7 +80,7 @@ struct zug_label mw_label_of(struct model_world *m, uint32_t t)
 		l.object = mw_object(MW_PIPES, o->a);
 	if (o->op == W_WAIT || o->op == W_TIMED_WAIT)
 		l.object2 = mw_object(MW_LOCKS, o->b);
-	l.flags = zug_op_flags(l.op);
+	l.flags = zug_op_flags(l.op) | (o->left_out ? ZUG_L_LEFT_OUT : 0);
 	/* where a model program of the search stands in a wait */
 	if (m->p->nr_started && (task->waits || task->relocks)) {
 		l.op = ZUG_OP_RESUME;

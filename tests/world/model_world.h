@@ -85,6 +85,7 @@ struct mw_op {
 	int answer;		/* of inject(), instead of 0 */
 	const char *text;
 	bool waits;		/* in a loop that waits: others are to have a turn */
+	bool left_out;		/* by --not: the task is not preempted there */
 };
 
 /* From outside, at a time of the machine. */

@@ -107,6 +107,12 @@ static void yields(void)
 			       STORE(0, 0, 1), READ(0, 1), JUMP_NE(1, 60, 2), JOIN(1)),
 			  TASK(LOCAL) }
 	};
+	/* of four points in a round one is left out */
+	const struct mw_program mixed = {
+		.code = { TASK(CREATE(1), { .op = W_SET, .b = 0, .imm = 0 }, LOCAL, READ(0, 0),
+			       { .op = W_LOCAL, .left_out = true }, STORE(0, 0, 1), JUMP_NE(0, 60, 2), JOIN(1)),
+			  TASK(LOCAL) }
+	};
 	struct run *r = run(&polite, &(struct how){ SCHEDULE(0, 0, 1, 1, 0, 0) });
 	uint64_t first = 0;
 
@@ -123,6 +129,14 @@ static void yields(void)
 	/* the create is the last step before the other is there */
 	check(first == 102, r,
 	      "a task that starves others for a hundred steps is taken to have yielded");
+	run_free(r);
+	r = run(&mixed, &(struct how){ .o.ask_always = true });
+	first = 0;
+	for (uint64_t i = 0; i < r->x.steps && !first; i++)
+		if (flags_of(r, i) & TRACE_STEP_YIELDED)
+			first = i;
+	/* 33 points that are left out do not count */
+	check(first == 102 + 33, r, "  also where points that are left out lie between these");
 	run_free(r);
 }
 

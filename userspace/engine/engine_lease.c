@@ -231,9 +231,13 @@ static void plan_rounds(struct engine *e, const struct search_point *p, uint32_t
 	for (uint32_t i = 0; i < p->nr; i++) {
 		const struct search_cand *c = &p->cand[i];
 
-		/* what the one makes that goes on now is behind it, and one that is woken up goes on with another operation */
-		e->w->tasks[c->task].rounds =
-			progress_loops_left(&e->loops, c->task, c->blocked || c->task == task ? NULL : &c->label);
+		/*
+		 * what the one makes that goes on now is behind it, one that is woken up goes on with another operation, and
+		 * what is left out is none that counts
+		 */
+		bool unknown = c->blocked || c->task == task || c->label.flags & ZUG_L_LEFT_OUT;
+
+		e->w->tasks[c->task].rounds = progress_loops_left(&e->loops, c->task, unknown ? NULL : &c->label);
 	}
 }
 

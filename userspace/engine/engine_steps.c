@@ -88,6 +88,7 @@ void steps_record(struct engine *e, uint32_t task, uint32_t nr_enabled)
 	struct trace_step s = { .step = e->x->steps, .task = task, .label = t->label, .last = e->last,
 				.nr_enabled = nr_enabled, .enabled = e->enabled };
 	bool last_enabled = e->last != WORLD_NO_TASK && candidates_is_enabled(e, e->last);
+	bool passes = t->label.flags & ZUG_L_LEFT_OUT && e->last == task && e->w->passes;
 
 	e->x->handlers |= t->label.op == ZUG_OP_HANDLER;
 	if (e->last != task && e->last != WORLD_NO_TASK)
@@ -110,18 +111,18 @@ void steps_record(struct engine *e, uint32_t task, uint32_t nr_enabled)
 	}
 	e->x->steps++;
 	e->x->left_out += !!(t->label.flags & ZUG_L_LEFT_OUT);
-	if (t->label.flags & ZUG_L_LEFT_OUT && e->last == task && e->w->passes)
-		e->w->passes--;
-	else
-		e->w->passes = LEFT_OUT_MOST;
-	e->same = e->last == task && nr_enabled > 1 ? e->same + 1 : 0;
+	e->w->passes = passes ? e->w->passes - 1 : LEFT_OUT_MOST;
+	/* at what is left out others could run, too, and had no chance: it neither counts, nor makes the steps around it count anew */
+	if (!passes)
+		e->same = e->last == task && nr_enabled > 1 ? e->same + 1 : 0;
 	e->last = task;
 	/* what is left out may be a loop that waits for another task */
 	e->yielded = e->same >= PROGRESS_STARVING || !e->w->passes;
 	if (e->yielded)
 		e->same = 0;
-	e->yielded |= progress_loops_step(&e->loops, task, &t->label, e->enabled, nr_enabled,
-					  candidates_is_enabled(e, e->loops.waits));
+	if (!passes)
+		e->yielded |= progress_loops_step(&e->loops, task, &t->label, e->enabled, nr_enabled,
+						  candidates_is_enabled(e, e->loops.waits));
 }
 
 uint64_t steps_before_starving(const struct engine *e, uint32_t task)
