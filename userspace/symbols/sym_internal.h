@@ -148,6 +148,8 @@ struct symfile {
 	bool syms_read, has_symtab;
 	struct sym *syms;	/* ascending by vaddr, then name */
 	size_t nr_syms;
+	char *mangled;		/* names of syms that begin with '_', each with its 0: sought as one text; NULL: not made */
+	size_t *mangled_at;	/* where the name of each of syms begins there, and behind the last one the end of all */
 
 	bool debug_sought, debug_tried;	/* for a separate file; for DWARF */
 	int debug_fd;		/* a separate debug file, -1 none */

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "lib/base/array.h"
 #include "symbols/sym_internal.h"
 
 /* Of names that compilers make: longer ones stay as they are. */
@@ -266,27 +267,70 @@ size_t sym_literal_part(const char *pattern, const char **part)
 	return best;
 }
 
+/* Puts the mangled names together: one search in a long text takes a fraction of those in 100,000 names. False: no memory. */
+static bool join_mangled(struct symfile *f)
+{
+	size_t len = 0, *at;
+	char *text;
+
+	if (f->mangled)
+		return true;
+	at = malloc((f->nr_syms + 1) * sizeof(*at));
+	for (size_t i = 0; at && i < f->nr_syms; i++) {
+		at[i] = len;
+		len += f->syms[i].name[0] == '_' ? strlen(f->syms[i].name) + 1 : 0;
+	}
+	text = at ? malloc(len + 1) : NULL;
+	if (!text) {
+		free(at);
+		return false;
+	}
+	at[f->nr_syms] = len;
+	for (size_t i = 0; i < f->nr_syms; i++)
+		memcpy(text + at[i], f->syms[i].name, at[i + 1] - at[i]);
+	f->mangled = text;
+	f->mangled_at = at;
+	return true;
+}
+
+/* The first symbol from that one on whose mangled name has the part in it; nr_syms: none. Behind join_mangled(). */
+static size_t next_mangled(const struct symfile *f, size_t from, const char *part, size_t len)
+{
+	size_t at = f->mangled_at[from], end = f->mangled_at[f->nr_syms];
+	const char *hit = end > at ? memmem(f->mangled + at, end - at, part, len) : NULL;
+
+	/* the one behind it begins behind the hit; those without a name here begin where the next one does */
+	return hit ? ARRAY_FROM(f->nr_syms, i, f->mangled_at[i + 1] <= (size_t)(hit - f->mangled)) : f->nr_syms;
+}
+
 int symfile_find(struct symfile *f, const char *pattern,
 		 int (*fn)(const struct symdef *d, void *arg), void *arg)
 {
 	bool glob = is_glob(pattern), cxx = glob || strpbrk(pattern, ":<( ");
 	const char *part = NULL;
 	/* to demangle all names of a large library takes seconds */
-	size_t len = cxx ? sym_literal_part(pattern, &part) : strlen(pattern);
+	size_t len = cxx ? sym_literal_part(pattern, &part) : strlen(pattern), next;
 	int nr = 0;
 
 	part = cxx ? part : pattern;
 
 	sym_read_symbols(f);
+	if (!join_mangled(f))
+		len = 0;
+	next = len ? next_mangled(f, 0, part, len) : 0;
 	for (size_t i = 0; i < f->nr_syms; i++) {
 		const struct sym *s = &f->syms[i];
+		bool meant = i == next;
 		struct symdef d;
 		char *demangled = NULL;
 		int ret = 0;
 
-		if (s->type == STT_TLS)
+		if (meant)
+			next = len ? next_mangled(f, i + 1, part, len) : i + 1;
+		/* other names are as they are in the file */
+		if (s->type == STT_TLS || (!meant && !glob && s->name[0] != pattern[0]))
 			continue;
-		if (s->name[0] == '_' && (!len || memmem(s->name, strlen(s->name), part, len)))
+		if (meant && s->name[0] == '_')
 			demangled = symbols_demangle(s->name);
 		if (matches(pattern, glob, s->name, demangled)) {
 			d = (struct symdef){

@@ -80,6 +80,8 @@ static void symfile_free(struct symfile *f)
 	free(f->interp);
 	free(f->phdrs);
 	free(f->syms);
+	free(f->mangled);
+	free(f->mangled_at);
 	free(f->path);
 	free(f->file);
 	sym_strings_free(f->strings);
