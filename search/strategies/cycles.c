@@ -20,6 +20,9 @@
  * With N tasks in the cycle, all of them have to stop at one place each. A sampler needs the more executions the more tasks
  * there are, and the more other steps each makes. This strategy needs no luck once each edge was seen, in any executions.
  *
+ * A semaphore counts as a lock once a task has given it back that had taken it (Python's locks are semaphores), and not if
+ * another task has ever done that. Such a task tries first, and waits where that fails, so its place is before the attempt.
+ *
  * What a try cannot see: that the tasks of a cycle never live at the same time, or are put in order by something else. So
  * tries are few. What a task does before there is another one is no edge: that is how locks are made.
  */
@@ -35,6 +38,7 @@
 #define MAX_LENGTH	16	/* tasks of a cycle */
 #define MAX_TRIES	3	/* of a cycle */
 #define MAX_WORK	20000	/* edges that are looked at for the cycles of a new one */
+#define MAX_SEMAPHORES	256	/* others are no locks */
 
 struct held {
 	uint64_t object;
@@ -63,12 +67,21 @@ struct owner {
 	uint32_t nr;
 };
 
+struct semaphore {
+	uint64_t object;
+	bool own, others;	/* it was given back by the task that had it; by another one */
+	bool taken;		/* in the execution that is watched, ... */
+	uint32_t task;		/* ... by that one */
+};
+
 struct cycles {
 	struct search_env *env;
 	struct edge edges[MAX_EDGES];
 	uint32_t nr_edges;
 	struct cycle cycles[MAX_CYCLES];
 	uint32_t nr_cycles;
+	struct semaphore semaphores[MAX_SEMAPHORES];
+	uint32_t nr_semaphores;
 
 	/* of the execution that is watched */
 	struct owner *owners;	/* by task */
@@ -109,6 +122,7 @@ static enum use use_of(unsigned int op)
 	case ZUG_OP_RDLOCK:
 	case ZUG_OP_WRLOCK:
 	case ZUG_OP_SPIN_LOCK:
+	case ZUG_OP_SEM_WAIT:
 		return WAITS_FOR;
 	case ZUG_OP_TRYLOCK:
 	case ZUG_OP_TIMEDLOCK:
@@ -117,13 +131,51 @@ static enum use use_of(unsigned int op)
 	case ZUG_OP_TIMEDRDLOCK:
 	case ZUG_OP_TIMEDWRLOCK:
 	case ZUG_OP_SPIN_TRYLOCK:
+	case ZUG_OP_SEM_TRYWAIT:
+	case ZUG_OP_SEM_TIMEDWAIT:
 		return TRIES;
 	case ZUG_OP_UNLOCK:
 	case ZUG_OP_RWUNLOCK:
 	case ZUG_OP_SPIN_UNLOCK:
+	case ZUG_OP_SEM_POST:
 		return LEAVES;
 	}
 	return NO_LOCK;
+}
+
+/* Where that fails the task waits. */
+static bool may_wait(unsigned int op)
+{
+	return use_of(op) == WAITS_FOR || op == ZUG_OP_SEM_TRYWAIT;
+}
+
+static bool is_semaphore(unsigned int op)
+{
+	return op == ZUG_OP_SEM_WAIT || op == ZUG_OP_SEM_TRYWAIT || op == ZUG_OP_SEM_TIMEDWAIT || op == ZUG_OP_SEM_POST;
+}
+
+/* Notes that the task does that with a semaphore. True: it is used as a lock is. */
+static bool semaphore_used(struct cycles *s, uint32_t task, uint64_t object, enum use use)
+{
+	struct semaphore *m = s->semaphores, *end = m + s->nr_semaphores;
+
+	while (m < end && m->object != object)
+		m++;
+	if (m == end) {
+		if (s->nr_semaphores == MAX_SEMAPHORES)
+			return false;
+		*m = (struct semaphore){ .object = object };
+		s->nr_semaphores++;
+	}
+	if (use == LEAVES) {
+		m->own |= m->taken && m->task == task;
+		m->others |= !m->taken || m->task != task;
+		m->taken = false;
+	} else if (!m->taken || use == WAITS_FOR) {
+		m->taken = true;
+		m->task = task;
+	}
+	return m->own && !m->others;
 }
 
 static bool reads(unsigned int op)
@@ -260,7 +312,7 @@ static void add_edges(struct cycles *s, const struct search_cand *c)
 /* The edge of the cycle at which that task stands; its nr: none. */
 static uint32_t edge_at(struct cycles *s, const struct search_cand *c)
 {
-	if (use_of(c->label.op) != WAITS_FOR || c->task >= s->nr_owners)
+	if (!may_wait(c->label.op) || c->task >= s->nr_owners)
 		return s->now->nr;
 	for (uint32_t i = 0; i < s->now->nr; i++) {
 		const struct edge *e = &s->edges[s->now->edges[i]];
@@ -316,6 +368,8 @@ static void forget_execution(struct cycles *s)
 		s->owners[t].nr = 0;
 	for (uint32_t i = 0; i < s->nr_edges; i++)
 		s->edges[i].times = 0;
+	for (uint32_t i = 0; i < s->nr_semaphores; i++)
+		s->semaphores[i].taken = false;
 	s->crowded = false;
 }
 
@@ -331,7 +385,7 @@ static int cycles_observe(void *state, const struct search_point *p, uint32_t i)
 	if (!p->step)
 		forget_execution(s);
 	s->crowded |= p->nr > 1;
-	if (use == NO_LOCK || !l->object)
+	if (use == NO_LOCK || !l->object || (is_semaphore(l->op) && !semaphore_used(s, c->task, l->object, use)))
 		return 0;
 	if (!ARRAY_RESERVE_ZERO(s->owners, s->nr_owners, c->task + 1))
 		return -ENOMEM;
@@ -342,14 +396,14 @@ static int cycles_observe(void *state, const struct search_point *p, uint32_t i)
 	}
 	if (use == TRIES && is_taken(s, c->task, l->object, reads(l->op)))
 		return 0;
-	if (use == WAITS_FOR && s->now) {
+	if (may_wait(l->op) && s->now) {
 		uint32_t k = edge_at(s, c);
 
 		if (k < s->now->nr)
 			s->skip[k] -= s->skip[k] && s->skip[k] != UINT32_MAX;
 	}
 	h = find_held(o, l->object);
-	if (use == WAITS_FOR && s->crowded && !s->env->frozen && !(l->flags & ZUG_L_LEFT_OUT) && (!h || h->read))
+	if (may_wait(l->op) && s->crowded && !s->env->frozen && !(l->flags & ZUG_L_LEFT_OUT) && (!h || h->read))
 		add_edges(s, c);
 	if (h)
 		h->depth++;
@@ -442,12 +496,14 @@ static void cycles_save(void *state, struct codec *c)
 
 	codec_field(c, s->nr_edges);
 	codec_field(c, s->nr_cycles);
-	if (!c->error && (s->nr_edges > MAX_EDGES || s->nr_cycles > MAX_CYCLES))
+	codec_field(c, s->nr_semaphores);
+	if (!c->error && (s->nr_edges > MAX_EDGES || s->nr_cycles > MAX_CYCLES || s->nr_semaphores > MAX_SEMAPHORES))
 		c->error = -EBADMSG;
 	if (c->error)
 		return;
 	codec_bytes(c, s->edges, s->nr_edges * sizeof(*s->edges));
 	codec_bytes(c, s->cycles, s->nr_cycles * sizeof(*s->cycles));
+	codec_bytes(c, s->semaphores, s->nr_semaphores * sizeof(*s->semaphores));
 	for (uint32_t i = 0; !c->write && !c->error && i < s->nr_edges; i++)
 		if (s->edges[i].nr_has > MAX_HELD || s->edges[i].first >= s->edges[i].nr_has)
 			c->error = -EBADMSG;
@@ -459,7 +515,7 @@ static void cycles_save(void *state, struct codec *c)
 				c->error = -EBADMSG;
 	}
 	if (c->error)
-		s->nr_edges = s->nr_cycles = 0;
+		s->nr_edges = s->nr_cycles = s->nr_semaphores = 0;
 }
 
 const struct strategy_type strategy_cycles = {

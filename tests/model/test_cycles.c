@@ -78,6 +78,30 @@ static void test_order(void)
 	tap_ok(nr == 30, "what has to come first does, in some try (%d of 30 searches)", nr);
 }
 
+#define WAIT(a)	{ M_SEM_WAIT, a, 0, 0, 0 }
+#define POST(a)	{ M_SEM_POST, a, 0, 0, 0 }
+
+/* Semaphores that are used as locks, as Python's are, among other steps. */
+static void test_semaphores(void)
+{
+	enum { NOISE = 40 };
+	static const struct model_step first[] = { WAIT(0), WAIT(1), POST(1), POST(0) },
+				       second[] = { WAIT(1), WAIT(0), POST(0), POST(1) };
+	struct model_step a[2 * NOISE + 4], b[2 * NOISE + 4];
+	struct model m = {
+		.name = "semaphores", .nr_tasks = 2, .nr_started = 2, .code = { a, b }, .len = { 2 * NOISE + 4, 2 * NOISE + 4 },
+		.sems = { 1, 1 },
+	};
+	int nr;
+
+	for (int i = 0; i < 2 * NOISE + 4; i++)
+		a[i] = b[i] = (struct model_step){ .op = M_LOCAL };
+	memcpy(&a[NOISE], first, sizeof(first));
+	memcpy(&b[NOISE], second, sizeof(second));
+	nr = found_in(&m, "portfolio", 5);
+	tap_ok(nr == 30, "semaphores that each task gives back itself are locks (%d of 30 searches)", nr);
+}
+
 /* How often the portfolio aims at a cycle in 60 executions. */
 static int aims(const struct model *m)
 {
@@ -97,7 +121,7 @@ static int aims(const struct model *m)
 /* Locks that cannot be a deadlock: behind a gate, of one task, in one order, tried only, before another task lives. */
 static void test_none(void)
 {
-	enum { KINDS = 5 };
+	enum { KINDS = 6 };
 	static const struct model_step code[KINDS][2][9] = {
 		{ { LOCK(2), LOCK(0), LOCK(1), UNLOCK(1), UNLOCK(0), UNLOCK(2) },
 		  { LOCK(2), LOCK(1), LOCK(0), UNLOCK(0), UNLOCK(1), UNLOCK(2) } },
@@ -111,8 +135,11 @@ static void test_none(void)
 		/* the first lock is left before the second one is taken */
 		{ { LOCK(0), UNLOCK(0), LOCK(1), UNLOCK(1) },
 		  { LOCK(1), UNLOCK(1), LOCK(0), UNLOCK(0) } },
+		/* what one task waits for the other one tells, and takes it back at times */
+		{ { WAIT(0), LOCK(0), POST(1), UNLOCK(0), WAIT(1), POST(1) },
+		  { LOCK(0), POST(0), WAIT(1), POST(1), UNLOCK(0), WAIT(0) } },
 	};
-	static const uint32_t len[KINDS][2] = { { 6, 6 }, { 8, 4 }, { 4, 4 }, { 5, 4 }, { 4, 4 } };
+	static const uint32_t len[KINDS][2] = { { 6, 6 }, { 8, 4 }, { 4, 4 }, { 5, 4 }, { 4, 4 }, { 6, 6 } };
 	/* it takes the locks in another order before there is a second task */
 	static const struct model_step maker[] = {
 		LOCK(1), LOCK(0), UNLOCK(0), UNLOCK(1), { M_FORK, 1, 0, 0, 0 }, { M_JOIN, 1, 0, 0, 0 },
@@ -126,7 +153,7 @@ static void test_none(void)
 	for (int k = 0; k < KINDS; k++) {
 		const struct model m = {
 			.name = "none", .nr_tasks = 2, .nr_started = 2, .code = { code[k][0], code[k][1] },
-			.len = { len[k][0], len[k][1] },
+			.len = { len[k][0], len[k][1] }, .sems = { 1, 1 },
 		};
 
 		nr += aims(&m);
@@ -176,6 +203,7 @@ int main(void)
 	test_many();
 	test_long();
 	test_order();
+	test_semaphores();
 	test_none();
 	test_out_of_reach();
 	return tap_done();
