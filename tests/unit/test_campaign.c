@@ -359,6 +359,26 @@ static int templates_made(const uint64_t *lives, int nr)
 	return 0;
 }
 
+/* Behind how many executions that leave the points alone a template is made, where the last one took so many of them. */
+static int rests_behind(uint64_t executions)
+{
+	struct session_template t = { .exec_ns = 1000, .made_ns = executions * 1000 + 500 };
+
+	while (!session_template_points_rest(&t))
+		t.same++;
+	return t.same;
+}
+
+/* A program whose points change every few executions is not stopped at each of its calls for a template that will not last. */
+static void templates_wait_for_points(void **state)
+{
+	assert_true(session_template_points_rest(&(struct session_template){ .same = 1 }));
+	assert_false(session_template_points_rest(&(struct session_template){ .same = 0 }));
+	assert_int_equal(rests_behind(0), 1);
+	assert_int_equal(rests_behind(3), 3);
+	assert_int_equal(rests_behind(100), TEMPLATE_WORTH);
+}
+
 /* What ends templates again and again costs a start of the program each time: it is no reason to make them without end. */
 static void templates_end(void **state)
 {
@@ -384,6 +404,7 @@ int main(void)
 		cmocka_unit_test(ends_have_statuses),
 		cmocka_unit_test(untried_is_told),
 		cmocka_unit_test(callers_keep_what_decides),
+		cmocka_unit_test(templates_wait_for_points),
 		cmocka_unit_test(templates_end),
 	};
 

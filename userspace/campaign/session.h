@@ -79,6 +79,8 @@ struct session_template {
 	unsigned int spoilt;	/* templates with only one, one after another */
 	unsigned int brief;	/* templates with too few to be worth it, one after another */
 	uint64_t exec_ns;	/* what the last execution took that was started by exec; 0: none was */
+	uint64_t made_ns;	/* what the last template took; 0: there was none */
+	uint64_t same;		/* executions in a row that have left the points as they are */
 };
 
 struct session {
@@ -242,6 +244,12 @@ bool session_template_begin(struct session *s);
 void session_template_end(struct session *s, struct execution *x);
 /* The template has ended, after t->lives executions, although its points are as they were. True: others are not worth it. */
 bool session_template_ended(struct session_template *t);
+/*
+ * The points are likely to stay as they are for as long as a template is worth. The first one is made behind one execution that
+ * has not changed them; one that was lost has cost as much as some executions, and so many come first from then on, at most
+ * TEMPLATE_WORTH.
+ */
+bool session_template_points_rest(const struct session_template *t);
 /* True while no execution that was forked has been compared with one by exec, and some are to come. */
 bool session_template_on_trial(const struct session *s);
 /* The points were changed and are what they were: the next template need not wait until an execution has shown that they stay. */

@@ -89,8 +89,9 @@ static void make(struct session *s, uint64_t probes)
 	char err[256] = "";
 	int ret = kworld_make_template(s->world, patience_ns(s), err, sizeof(err));
 
+	t->made_ns = clock_now_ns() - begin;
 	if (debug_word("times"))
-		fprintf(stderr, "template: %.2f ms%s%s\n", (clock_now_ns() - begin) / 1e6, ret ? ", none: " : "", err);
+		fprintf(stderr, "template: %.2f ms%s%s\n", t->made_ns / 1e6, ret ? ", none: " : "", err);
 	if (ret) {
 		session_template_give_up(s, err);
 		return;
@@ -108,6 +109,7 @@ void session_template_expect(struct session *s, uint64_t executions)
 void session_template_same_points(struct session *s)
 {
 	s->template.probes_before = kernel_probes_changed(s->k);
+	s->template.same = TEMPLATE_WORTH;
 }
 
 bool session_template_on_trial(const struct session *s)
@@ -135,7 +137,8 @@ static bool may_fork(struct session *s)
 		return false;
 	}
 	keep_or_drop(s, probes);
-	if (!sandbox_template_there(s->sandbox) && ahead >= TEMPLATE_WORTH && t->probes_before == probes)
+	t->same = t->probes_before == probes ? t->same + 1 : 0;
+	if (!sandbox_template_there(s->sandbox) && ahead >= TEMPLATE_WORTH && session_template_points_rest(t))
 		make(s, probes);
 	else if (t->probes_before != probes && debug_word("times"))
 		fprintf(stderr, "template: none, for the last execution has added or removed points\n");
