@@ -960,10 +960,18 @@ int BPF_PROG(zug_sys_exit, struct pt_regs *regs, long ret)
 		nameless_made(p, t, nr, ret);
 	else if (nr == NR_io_uring_setup && ret == -38 /* ENOSYS */)
 		refused(s, p, t, nr);
-	/* it looked whether something is ready, and nothing is */
+	/*
+	 * It looked whether something is ready, and nothing is. The first time is no yield: a loop of events looks before it waits
+	 * for the next one (libuv's does), and has got on since it did so last. A loop that looks again and again yields.
+	 */
 	if ((t->flags & TF_LOOKS) && !ret && t->id == s->holder) {
-		t->flags |= TF_YIELD;
-		scx_bpf_kick_cpu(bpf_get_smp_processor_id(), SCX_KICK_PREEMPT);
+		if (t->looked) {
+			t->flags |= TF_YIELD;
+			scx_bpf_kick_cpu(bpf_get_smp_processor_id(), SCX_KICK_PREEMPT);
+		}
+		t->looked = 1;
+	} else if ((t->flags & TF_SLEPT) || (ret > 0 && syscall_of(nr)->class & ZUG_SYS_POLL)) {
+		t->looked = 0;
 	}
 	t->flags &= ~TF_LOOKS;
 	if (nr == NR_sched_getaffinity && s->setup.nr_cpus && ret > 0) {

@@ -165,6 +165,7 @@ struct task_state {
 	__u64 last_lock;	/* of its last point at an instruction: the lock there; 0: there was none */
 	__u32 fault;		/* the call that it makes is to have that fault (zug_ctl.fault); 0: none, or it is over */
 	__s32 timed_nr;		/* the call that deadline belongs to */
+	__u32 looked;		/* its poll() has looked and found nothing since it last waited, or found something */
 	struct zug_event ev;	/* the stop it is about to make */
 	__u64 regs[32];		/* struct pt_regs as words, in a probed instruction with an operand */
 	struct primitive_call inside[PRIMITIVE_LEVELS];	/* by handlers: each may have interrupted a primitive */

@@ -28,6 +28,7 @@ struct language_runtime {
 	uint32_t syscalls;		/* and these system calls, ZUG_SYS_*, as --points has them */
 	const char *kinds;		/* the same in words */
 	uint64_t spin_ns;		/* a task of it computes so long before it is looked at (--spin), or longer; 0: as always */
+	const char *strategy;		/* how it is searched where no option says that; NULL: as always */
 	bool usual;			/* they are, where no option says what the points are; and it has tasks of its own */
 	const char *shares;		/* how names of points begin that are about memory that its threads share; NULL: none do */
 	bool asks_machine;		/* its threads read files of the kernel's when they begin, and do not mean what the test does */
