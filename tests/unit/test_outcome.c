@@ -245,12 +245,46 @@ static void test_uncaught(void **state)
 	}
 }
 
+/* What node, Python's unittest, pytest and TAP print, and what of it is told. */
+static void test_scripts(void **state)
+{
+	static const struct {
+		const char *out, *err, *message;
+	} cases[] = {
+		{ "", "node:internal/process/promises:394\n      triggerUncaughtException(err, true /* fromPromise */);\n      ^\n\n"
+		  "AssertionError [ERR_ASSERTION]: Expected values to be strictly equal:\n\n6 !== 3\n\n"
+		  "    at node:internal/x:1:2\n    at main (/t/stock.js:38:9) {\n  generatedMessage: true\n}\n\nNode.js v20.20.2\n",
+		  "AssertionError [ERR_ASSERTION]: Expected values to be strictly equal: 6 !== 3 at main (/t/stock.js:38:9)" },
+		{ "", "/t/a.js:3\n  throw new Error('lost');\n  ^\n\nError: lost\n    at Object.<anonymous> (/t/a.js:3:9)\n"
+		  "    at Module._compile (node:internal/modules/cjs/loader:1:2)\n\nNode.js v18.20.4\n",
+		  "Error: lost at Object.<anonymous> (/t/a.js:3:9)" },
+		{ "", "Node.js v18.20.4\n", "Node.js v18.20.4" },
+		{ "", ".F\n======\nFAIL: test_two (__main__.BankTest.test_two)\n------\nTraceback (most recent call last):\n"
+		  "  File \"/t/bank.py\", line 9, in test_two\n    self.assertEqual(a, 7)\nAssertionError: 3 != 7\n\n------\n"
+		  "Ran 2 tests in 0.010s\n\nFAILED (failures=1)\n",
+		  "FAIL: test_two (__main__.BankTest.test_two): AssertionError: 3 != 7" },
+		{ "", "FAILED (failures=1)\n", "FAILED (failures=1)" },
+		{ "=== short test summary info ===\nFAILED test_pool.py::test_take - assert 1 == 2\n=== 1 failed in 0.02s ===\n", "",
+		  "FAILED test_pool.py::test_take - assert 1 == 2" },
+		{ "TAP version 13\nok 1 - a\nnot ok 2 - takes one\n  ---\n# fail 1\n", "", "not ok 2 - takes one" },
+	};
+	struct outcome o;
+	char whole[512];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		judge_status(cases[i].out, cases[i].err, EXIT(1), &o);
+		snprintf(whole, sizeof(whole), "exit status 1 (expected 0): %s", cases[i].message);
+		assert_string_equal(o.message, whole);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_panic), cmocka_unit_test(test_make), cmocka_unit_test(test_hearsay), cmocka_unit_test(test_long),
 		cmocka_unit_test(test_harness), cmocka_unit_test(test_identity), cmocka_unit_test(test_ubsan),
-		cmocka_unit_test(test_uncaught),
+		cmocka_unit_test(test_uncaught), cmocka_unit_test(test_scripts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -378,6 +378,78 @@ static const char *last_line(const char *text)
 	return text + n;
 }
 
+/* The first line that begins so, further in or not, and has that in it as well (NULL: whatever); NULL: there is none. */
+static const char *line_beginning(const char *text, const char *begin, const char *with)
+{
+	for (const char *line = text; line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) {
+		const char *p = line + strspn(line, " \t"), *end = p + strcspn(p, "\n"), *has = with ? strstr(p, with) : p;
+
+		if (!strncmp(p, begin, strlen(begin)) && has && has < end)
+			return p;
+	}
+	return NULL;
+}
+
+/*
+ * node: what was not caught comes behind the line of the source where that was thrown and a line that points there; its stack
+ * follows, and the version comes last. With the place of the innermost function that is the program's. False: that is not so.
+ */
+static bool append_thrown(struct outcome *o, const char *text)
+{
+	const char *error = NULL, *end, *at;
+
+	if (strncmp(last_line(text), "Node.js v", 9))
+		return false;
+	for (const char *line = text, *next; line; line = next) {
+		size_t blank = strspn(line, " \t"), carets = strspn(line + blank, "^");
+
+		next = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL;
+		if (carets && next && line[blank + carets] == '\n')
+			error = next + strspn(next, "\n");
+	}
+	if (!error || !*error)
+		return false;
+	append_line(o, ": ", error);
+	end = strchr(error, '\n');
+	/* "Expected values to be strictly equal:", an empty line, and "3 !== 4" */
+	if (end && end[-1] == ':' && end[1 + strspn(end + 1, "\n")] != ' ')
+		append_line(o, " ", end + 1 + strspn(end + 1, "\n"));
+	for (at = end; at; at = strchr(at, '\n')) {
+		at = line_beginning(at, "at ", NULL);
+		if (!at)
+			break;
+		if (!memmem(at, strcspn(at, "\n"), "node:", 5)) {
+			append_line(o, " ", at);
+			break;
+		}
+	}
+	end = o->message + strlen(o->message);
+	if (end - o->message > 2 && !strcmp(end - 2, " {"))
+		o->message[end - o->message - 2] = '\0';
+	return true;
+}
+
+/* Python's unittest: the first test that failed, and what was raised there. False: it was not that. */
+static bool append_unittest(struct outcome *o, const char *text)
+{
+	static const char trace[] = "\nTraceback (most recent call last):\n";
+	const char *test, *error, *what;
+
+	if (strncmp(last_line(text), "FAILED (", 8))
+		return false;
+	test = line_beginning(text, "FAIL: ", " (");
+	error = line_beginning(text, "ERROR: ", " (");
+	test = !test || (error && error < test) ? error : test;
+	if (!test)
+		return false;
+	append_line(o, ": ", test);
+	what = strstr(test, trace);
+	what = what ? raised(what) : NULL;
+	if (what)
+		append_line(o, ": ", what);
+	return true;
+}
+
 /* make(1) says it: "make[1]: ", and behind that these words. */
 static bool says_make(const char *line, const char *words)
 {
@@ -476,7 +548,8 @@ static bool sanitizer(struct outcome *o, const char *err)
  * What a test program says on its output about a test that failed: Rust's harness shows there what the test wrote,
  * "thread 'tests::pool' (7) panicked at src/lib.rs:30:9:"; Go's has "--- FAIL: TestPool (0.00s)", and below it, further in,
  * what the test logged; GoogleTest "pool_test.cc:30: Failure"; Catch2 "pool.cpp:30: FAILED:"; JUnit a list of the tests that
- * have failed. NULL: none of these.
+ * have failed; pytest "FAILED test_pool.py::test_take - assert 1 == 2"; TAP, as node's tests tell it, "not ok 1 - takes one".
+ * NULL: none of these.
  */
 static const char *failed_test(const char *out)
 {
@@ -492,7 +565,11 @@ static const char *failed_test(const char *out)
 		if (next && next[1])
 			return next + 1;
 	}
-	return line_with(out, failures);
+	if (line_with(out, failures))
+		return line_with(out, failures);
+	if (line_beginning(out, "FAILED ", "::"))
+		return line_beginning(out, "FAILED ", "::");
+	return line_beginning(out, "not ok ", " - ");
 }
 
 /* Adds the line to the message, and, where that ends with a colon, or any is wanted, the next one. */
@@ -585,9 +662,12 @@ void outcome_judge(struct outcome *o, int status, const struct outcome_rules *ru
 		/* a script that says what is wrong by echo */
 		if (!*line && out)
 			line = last_line(out_tail ? out_tail : out);
-		snprintf(o->message, sizeof(o->message), "exit status %d (expected %d)%s", o->code,
-			 rules->expect_exit, *line ? ": " : "");
-		add_line(o, line, failed);
+		snprintf(o->message, sizeof(o->message), "exit status %d (expected %d)", o->code, rules->expect_exit);
+		if (!append_thrown(o, text) && !append_unittest(o, text) && *line) {
+			append_line(o, ": ", "");
+			/* these two say it in one line */
+			add_line(o, line, failed && strncmp(failed, "FAILED ", 7) && strncmp(failed, "not ok ", 7));
+		}
 	} else if (rules->uncaught && !rules->match && err && (line_with(err, uncaught) || line_with(text, uncaught))) {
 		o->kind = ZUG_OUTCOME_MATCH;
 		line = line_with(err, uncaught);
