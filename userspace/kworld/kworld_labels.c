@@ -471,13 +471,18 @@ uint64_t kworld_memory_object(struct kworld *k, const struct world_task *t, cons
 	return places_object(k->o.places, t->process, t->task, e->pid, &w, -1, op);
 }
 
-/* Which memory a function of a runtime is about is not known: it is one object. */
+/*
+ * Which memory a function of a runtime is about is not known: it is one object. What comes to such a function is the program's
+ * own, among the files, pipes and events of its runtime.
+ */
 #define SHARED_MEMORY	0x7368617265640001ull
 
 static void label_shared(struct kworld *k, const struct probe_site *s, struct zug_label *l)
 {
 	size_t len = k->o.shares ? strlen(k->o.shares) : 0;
 
+	if (len && s->op == ZUG_OP_POINT && s->symbol)
+		l->flags |= ZUG_L_OWN;
 	if (!len || s->op != ZUG_OP_POINT || !s->symbol || strncmp(s->symbol, k->o.shares, len))
 		return;
 	l->object = SHARED_MEMORY;
