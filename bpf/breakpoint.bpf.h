@@ -247,17 +247,14 @@ static __always_inline bool is_return(__u64 addr)
 	       (b[1] == 0xe8 || (b[0] == 0xff && b[1] == 0x15));
 }
 
-/*
- * A system call at ip: true when it is part of the primitive that the task has called. Where that has returned, and nothing was
- * written there since, the return address of syscall() tells.
- */
-static __always_inline bool inside_primitive(struct task_struct *p, struct task_state *t, __u64 ip, __u64 sp)
+/* The current task's system call at that stack: nothing on it leads back into the program before the primitive returns. */
+__noinline int is_within(struct primitive_call *c, __u64 sp)
 {
-	struct primitive_call *c = primitive_of(t);
+	struct task_struct *p = bpf_get_current_task_btf();
 	__u64 above[SYSCALL_FRAME] = {}, code, end;
 	__u32 i;
 
-	if (!c->sp || ip < c->start || ip >= c->end)
+	if (!c)
 		return false;
 	if (!in_call(c, sp) || bpf_probe_read_user(above, sizeof(above), (void *)sp)) {
 		c->sp = 0;
@@ -270,6 +267,17 @@ static __always_inline bool inside_primitive(struct task_struct *p, struct task_
 		    (above[i] < c->start || above[i] >= c->end) && is_return(above[i]))
 			return false;
 	return true;
+}
+
+/*
+ * A system call of the current task, t, at ip: true when it is part of the primitive that the task has called. Where that has
+ * returned, and nothing was written there since, the return address of syscall() tells.
+ */
+static __always_inline bool inside_primitive(struct task_state *t, __u64 ip, __u64 sp)
+{
+	struct primitive_call *c = primitive_of(t);
+
+	return c->sp && ip >= c->start && ip < c->end && is_within(c, sp);
 }
 
 /* The next round of an instruction that repeats: single-stepped, it traps again and again. */

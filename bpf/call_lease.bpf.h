@@ -36,11 +36,17 @@ struct {
 } steps SEC(".maps");
 
 /* *caller: an address in what has called the task's system call; 0: it cannot be told. false: user space has to look. */
-static __noinline bool find_caller(struct task_struct *p, struct task_state *t, __u64 *caller)
+__noinline int find_caller(const struct task_state *t, __u64 *caller)
 {
-	__u64 sp = t->ev.sp, bp = t->ev.bp, at = t->ev.ip - 2, ret = 0;
+	struct task_struct *p = bpf_get_current_task_btf();
+	__u64 sp, bp, at, ret = 0;
 	__u32 i;
 
+	if (!t || !caller)
+		return false;
+	sp = t->ev.sp;
+	bp = t->ev.bp;
+	at = t->ev.ip - 2;
 	bpf_for(i, 0, ZUG_CALLER_DEPTH) {
 		struct zug_step_key key = {};
 		struct zug_caller *c;
@@ -131,11 +137,16 @@ static __always_inline bool cwd_known(struct task_struct *p, const struct zug_le
  * The path of a call, relative to the descriptor fd. Its text goes ahead of the event (len 0: none does). false: user space has
  * to look at the task. Devices make others (/dev/ptmx), and the kernel's own files change by themselves.
  */
-static __noinline bool tell_path(struct task_struct *p, struct task_state *t, __u64 addr, __u64 fd, struct zug_path *path)
+__noinline int tell_path(struct task_state *t, __u64 addr, __u64 fd, struct zug_path *path)
 {
-	const struct zug_lease *l = &leases[t->slot & (ZUG_MAX_SANDBOXES - 1)];
-	long n = bpf_probe_read_user_str(path->text, sizeof(path->text), (void *)addr);
+	struct task_struct *p = bpf_get_current_task_btf();
+	const struct zug_lease *l;
+	long n;
 
+	if (!t || !path)
+		return false;
+	l = &leases[t->slot & (ZUG_MAX_SANDBOXES - 1)];
+	n = bpf_probe_read_user_str(path->text, sizeof(path->text), (void *)addr);
 	path->len = 0;
 	if (n <= 0 || n >= ZUG_PATH_TEXT)
 		return false;
@@ -156,12 +167,18 @@ static __noinline bool tell_path(struct task_struct *p, struct task_state *t, __
  * The address of connect() or bind(), which goes ahead of the event as labels know it (address_object() of user space). *number
  * is what that is known by, 0: it names nothing that other tasks could. false: it cannot be read.
  */
-static __noinline bool tell_address(const struct call_args *args, struct zug_path *path, __u64 *number)
+__noinline int tell_address(const struct call_args *args, struct zug_path *path, __u64 *number)
 {
-	__u64 len = args->a[2], from = args->a[1];
-	__u16 *family = (__u16 *)path->text, *port = family + 1;
+	__u64 len, from;
+	__u16 *family, *port;
 	long n;
 
+	if (!args || !path || !number)
+		return false;
+	len = args->a[2];
+	from = args->a[1];
+	family = (__u16 *)path->text;
+	port = family + 1;
 	if (len < sizeof(*family))
 		return false;
 	if (len > AF_UNIX_LEN_)
@@ -216,7 +233,7 @@ static __always_inline bool has_path(struct task_struct *p, const struct zug_whe
 }
 
 /* The same of the end of a process, of which tell_end() has told: label_end() of user space. */
-static __noinline int end_access(struct zug_access *a, __u32 slot)
+__noinline int end_access(struct zug_access *a, __u32 slot)
 {
 	struct task_struct *p = bpf_get_current_task_btf(), *parent = BPF_CORE_READ(p, real_parent);
 	struct zug_plan *plan = &leases[slot & (ZUG_MAX_SANDBOXES - 1)].plan;
@@ -256,7 +273,7 @@ static __noinline int end_access(struct zug_access *a, __u32 slot)
  * What a system call accesses, of which t->ev tells, as access_of() of search/access.h says it of the label. by_text: it has a
  * path that is not empty; which file that leads to is not known here. address: as tell_address() says it.
  */
-static __noinline int call_access(struct zug_access *a, __u32 process, int by_text, const struct call_args *args, __u64 address)
+__noinline int call_access(struct zug_access *a, __u32 process, int by_text, const struct call_args *args, __u64 address)
 {
 	struct zug_where named = { .ino = address, .dev = ZUG_DEV_ADDRESS };
 	struct task_struct *p = bpf_get_current_task_btf();
@@ -379,22 +396,28 @@ static __always_inline bool call_passes(struct task_struct *p, const struct task
 }
 
 /* The holder passes a system call under its lease, or hands the turn on: enum plan_says. t->ev is filled. */
-static __noinline int call_leased(struct zug_sandbox *s, struct task_struct *p, struct task_state *t, const struct call_args *args)
+__noinline int call_leased(struct task_state *t, const struct call_args *args)
 {
-	const volatile struct zug_syscall *d = syscall_of(t->nr);
-	struct zug_event *e = &t->ev;
-	bool named = d->lease == ZUG_CALL_CONNECTS || d->lease == ZUG_CALL_BINDS;
-	struct zug_path *path;
-	__u64 address = 0;
-	__u32 slot = t->slot;
+	struct task_struct *p = bpf_get_current_task_btf();
 	struct stand at = { .pass.kind = ZUG_PASS_ALWAYS };
+	const volatile struct zug_syscall *d;
+	__u64 address = 0, caller = 0;
+	struct zug_sandbox *s;
+	struct zug_path *path;
 	struct zug_lease *l;
-	__u64 caller = 0;
+	struct zug_event *e;
+	__u32 slot;
+	bool named;
 	int says;
 
-	if (slot >= ZUG_MAX_SANDBOXES || !args)
+	if (!t || !args || t->slot >= ZUG_MAX_SANDBOXES)
 		return PLAN_STOPS;
+	slot = t->slot & (ZUG_MAX_SANDBOXES - 1);
+	s = &sandboxes[slot];
 	l = &leases[slot];
+	e = &t->ev;
+	d = syscall_of(t->nr);
+	named = d->lease == ZUG_CALL_CONNECTS || d->lease == ZUG_CALL_BINDS;
 	path = &call_paths[slot];
 	path->len = 0;
 	if (!l->left)
@@ -411,9 +434,9 @@ static __noinline int call_leased(struct zug_sandbox *s, struct task_struct *p, 
 		return PLAN_STOPS;
 	}
 	if (!object_told(s, t, ZUG_EF_OBJECT, &e->obj) || !object_told(s, t, ZUG_EF_OBJECT2, &e->obj2) ||
-	    (d->path_arg && !tell_path(p, t, args->a[(d->path_arg - 1) & 7],
+	    (d->path_arg && !tell_path(t, args->a[(d->path_arg - 1) & 7],
 				       d->path_arg > 1 ? args->a[(d->path_arg - 2) & 7] : (__u64)AT_FDCWD_, path)) ||
-	    !find_caller(p, t, &caller)) {
+	    !find_caller(t, &caller)) {
 		lease_note(l, ZUG_WHY_FILE);
 		return PLAN_STOPS;
 	}

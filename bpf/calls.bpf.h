@@ -350,7 +350,7 @@ __noinline int call_point(struct task_state *t, const struct call_args *args)
 	if (!in)
 		lease_noted(t, ZUG_WHY_OTHER);
 	else if (!ring_crowded(t))
-		says = call_leased(s, p, t, args);
+		says = call_leased(t, args);
 	else
 		lease_noted(t, ZUG_WHY_RING);
 	if (says == PLAN_PASSES)
@@ -419,7 +419,7 @@ static __always_inline void call_noted(struct task_struct *p, struct task_state 
 		t->flags &= ~(TF_TIMED | TF_ENDLESS | TF_INSTANT | TF_LOOKS | TF_YIELD | TF_FIFO | TF_INSIDE | TF_SLEPT | TF_REPEATS);
 		wait_begins(nr, args);
 	}
-	if (nr == NR_futex && (a[5] == ZUG_NOTE || inside_primitive(p, t, ip, BPF_CORE_READ(regs, sp))))
+	if (nr == NR_futex && (a[5] == ZUG_NOTE || inside_primitive(t, ip, BPF_CORE_READ(regs, sp))))
 		t->flags |= TF_INSIDE;
 }
 
@@ -477,7 +477,7 @@ static __always_inline bool is_no_point(struct zug_sandbox *s, struct task_struc
 	    (syscalls[nr].some && !is_some(nr, a[1], a[2])) ||
 	    in_loader(mm_space(LOOSE(p)->mm), ip))
 		return true;
-	return primitive_of(t)->reads && inside_primitive(p, t, ip, BPF_CORE_READ(regs, sp));
+	return primitive_of(t)->reads && inside_primitive(t, ip, BPF_CORE_READ(regs, sp));
 }
 
 static __always_inline int call_begins(struct task_struct *p, struct task_state *t, __s32 nr, const struct call_args *args)

@@ -303,16 +303,20 @@ static __always_inline bool is_crowded(void *ring)
 	return bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA) > ZUG_RING_BYTES / 2;
 }
 
-static __always_inline void event_send(struct zug_sandbox *s, const struct zug_event *e)
+__noinline int event_send(struct zug_sandbox *s, const struct zug_event *e)
 {
-	/* its number where it lies: there is no room for another one on the stack */
-	void *ring = bpf_map_lookup_elem(&events, &e->sandbox);
 	__u64 flags = BPF_RB_NO_WAKEUP;
+	void *ring;
 
+	if (!s || !e)
+		return 0;
+	/* its number where it lies: there is no room for another one on the stack */
+	ring = bpf_map_lookup_elem(&events, &e->sandbox);
 	if (ring && sleeps[e->sandbox & (ZUG_MAX_SANDBOXES - 1)] && (!is_note(s, e) || is_crowded(ring)))
 		flags = BPF_RB_FORCE_WAKEUP;
 	if (!ring || bpf_ringbuf_output(ring, (void *)e, sizeof(*e), flags))
 		__sync_fetch_and_add(&s->nr_lost, 1);
+	return 0;
 }
 
 /* Events of tasks that do not stop must not fill the ring: beyond half of it tasks are made to stop. */
