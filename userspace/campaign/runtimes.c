@@ -377,6 +377,8 @@ int session_begin_at_program(struct session *s)
 	if (r && !begins_as_usual(o, r))
 		r = NULL;
 	if (r) {
+		/* known before the first execution, which has its points then */
+		s->launched.runtime = realpath(file, NULL);
 		o->points.from = r->from;
 		o->points.from_calls = r->from_calls;
 		o->points.behind = r->behind;

@@ -559,6 +559,7 @@ void session_close(struct session *s)
 	free(s->launched.argv);
 	free(s->launched.with_flags);
 	free(s->launched.points);
+	free(s->launched.runtime);
 	free(s->paths.program);
 }
 
