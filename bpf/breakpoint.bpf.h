@@ -128,6 +128,12 @@ static __always_inline struct zug_hits *hits_of(const struct task_state *t, __u3
 	return bpf_map_lookup_elem(&hit_counts, &key);
 }
 
+/* Beyond the limit a few are points: tasks that come late reach the place after those that came first. */
+static __always_inline bool beyond(__u32 hits, __u32 limit)
+{
+	return hits >= limit && (hits >= ZUG_HOT_HITS || (hits & (hits - 1)));
+}
+
 static __always_inline bool used_up(const struct zug_sandbox *s, const struct zug_site *site, struct zug_hits *h)
 {
 	__u32 hits;
@@ -141,8 +147,19 @@ static __always_inline bool used_up(const struct zug_sandbox *s, const struct zu
 		h->hits = s->forked && h->run_before == s->template_run ? h->hits_before : 0;
 	}
 	hits = h->hits++;
-	/* beyond the limit, a few: tasks that come late reach the place after those that came first */
-	return hits >= site->limit && (hits >= ZUG_HOT_HITS || (hits & (hits - 1)));
+	return beyond(hits, site->limit);
+}
+
+/* The same of what an interpreter executes there: one place is that of all methods, so that each of them has its own limit. */
+static __always_inline bool executed_up(const struct zug_sandbox *s, const struct task_state *t, const struct zug_site *site,
+					struct zug_caller *c, __u32 number)
+{
+	struct zug_hits *h;
+
+	if (site->flags & ZUG_SITE_ALONE && c)
+		return beyond(c->hits++, site->limit);
+	h = hits_of(t, number);
+	return h && used_up(s, site, h);
 }
 
 /* At the first hit behind the last that can stop, and at some later ones: the breakpoint is of no use any more. */
@@ -373,17 +390,17 @@ static __always_inline void hit_executes(struct hit *h)
 {
 	const struct zug_site *site = h->site;
 	struct task_state *t = h->t;
-	struct zug_hits *hits;
 	struct led led = {};
+	struct zug_caller *c;
 	__u32 caller;
 
 	follow_path(site, operand(t, site, h->regs, h->ip), &led);
 	t->ev.arg[0] = led.to;
-	caller = executed_says(t, led.to);
+	c = executed_says(t, led.to);
+	caller = c ? c->what : ZUG_CALLER_UNKNOWN;
 	if (caller == ZUG_CALLER_UNKNOWN && !(site->flags & ZUG_SITE_CALLED) && h->sp && h->sp->frames.known && led.to)
 		caller = look_says(t, h->sp, led.from, led.to);
-	if (caller == ZUG_CALLER_LEFT_OUT ||
-	    (caller == ZUG_CALLER_IN && site->limit && (hits = hits_of(t, h->number)) && used_up(h->s, site, hits)))
+	if (caller == ZUG_CALLER_LEFT_OUT || (caller == ZUG_CALLER_IN && site->limit && executed_up(h->s, t, site, c, h->number)))
 		return;
 	if (caller != ZUG_CALLER_IN && site->flags & ZUG_SITE_ALONE && !scx_bpf_dsq_nr_queued(ZUG_DSQ(t->slot)))
 		return;

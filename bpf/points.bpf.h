@@ -314,12 +314,11 @@ __noinline __u32 caller_says(__u32 mm, __u64 ret, __u64 sp, __u64 bp)
 }
 
 /* The same of what an interpreter executes: this is said anew in each execution, since it depends on what came before. */
-static __always_inline __u32 executed_says(const struct task_state *t, __u64 addr)
+static __always_inline struct zug_caller *executed_says(const struct task_state *t, __u64 addr)
 {
 	struct zug_caller_key key = { .mm = t->mm, .run = t->run, .addr = addr };
-	struct zug_caller *c = bpf_map_lookup_elem(&callers, &key);
 
-	return c ? c->what : ZUG_CALLER_UNKNOWN;
+	return bpf_map_lookup_elem(&callers, &key);
 }
 
 struct {

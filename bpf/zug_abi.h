@@ -561,7 +561,10 @@ struct zug_caller_key {
 enum { ZUG_CALLER_UNKNOWN = 0, ZUG_CALLER_IN, ZUG_CALLER_LEFT_OUT, ZUG_CALLER_ABOVE, ZUG_CALLER_NONE };
 struct zug_caller {
 	__u32 what;		/* ZUG_CALLER_* */
-	__s32 size;		/* ABOVE: its frame ends so many bytes above the stack pointer, behind the return address */
+	union {
+		__s32 size;	/* ABOVE: its frame ends so many bytes above the stack pointer, behind the return address */
+		__u32 hits;	/* IN, of what an interpreter executes: how often, in that execution */
+	};
 	__s32 bp_at;		/* its caller's frame pointer lies so many bytes behind that end; 0: it is still in the register */
 	__u32 by_bp;		/* above the frame pointer instead */
 };

@@ -166,6 +166,7 @@ static const struct op_info {
 	[ZUG_OP_UNPARK]		= { "unpark", W | R },
 	[ZUG_OP_FIELD_READ]	= { "field-read", 0 },
 	[ZUG_OP_FIELD_WRITE]	= { "field-write", W },
+	[ZUG_OP_CALL]		= { "call", 0 },
 };
 
 #undef W

@@ -167,6 +167,7 @@ enum zug_op {
 	ZUG_OP_UMASK,		/* which rights new files do not have */
 	ZUG_OP_DUP2,		/* a descriptor, which leads elsewhere from then on */
 	ZUG_OP_EPOLL_CTL,	/* what is told of a descriptor, from then on */
+	ZUG_OP_CALL,		/* Java: of a method of an object that threads share, as of java.util.concurrent; with WRITE it may change */
 	ZUG_OP_NR,		/* one more than the highest number */
 };
 

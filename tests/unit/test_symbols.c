@@ -757,6 +757,42 @@ static void names_that_are_not_there(void **state)
 	symbols_free(s);
 }
 
+/* Calls of the program's of what threads share in Java's library: one operation each, whatever methods that goes through. */
+static void calls_of_what_threads_share(void **state)
+{
+	const struct trace_frame get = { .function = "java.util.concurrent.ConcurrentHashMap.get",
+					 .file = "java/util/concurrent/ConcurrentHashMap.java", .line = 936 };
+	const struct trace_frame put = { .function = "java.util.concurrent.ConcurrentHashMap.putVal",
+					 .file = "java/util/concurrent/ConcurrentHashMap.java", .line = 1015 };
+	const struct trace_frame makes = { .function = "java.util.concurrent.ConcurrentHashMap.<init>",
+					   .file = "java/util/concurrent/ConcurrentHashMap.java", .line = 800 };
+	const struct trace_frame list = { .function = "java.util.ArrayList.add", .file = "java/util/ArrayList.java", .line = 400 };
+	const struct trace_frame own = { .function = "shop.Cache.find", .file = "shop/Cache.java", .line = 12 };
+
+	assert_int_equal(symbols_call_of((const struct trace_frame[]){ get, own }, 2), 1);
+	assert_int_equal(symbols_call_of((const struct trace_frame[]){ put, get, own, list }, 4), 2);
+	assert_int_equal(symbols_call_of((const struct trace_frame[]){ own, get }, 2), 0);
+	assert_int_equal(symbols_call_of((const struct trace_frame[]){ get, list, own }, 3), 0);
+	assert_int_equal(symbols_call_of((const struct trace_frame[]){ get, makes, own }, 3), 0);
+	assert_int_equal(symbols_call_of((const struct trace_frame[]){ get, put }, 2), 0);
+	assert_int_equal(symbols_call_of(NULL, 0), 0);
+	assert_true(symbols_done_for_program((const struct trace_frame[]){ list, own }, 2));
+	assert_true(symbols_done_for_program(&(const struct trace_frame){ .function = "shop.Cache.find" }, 1));
+	assert_false(symbols_done_for_program(&list, 1));
+	assert_false(symbols_done_for_program((const struct trace_frame[]){ makes, own }, 2));
+	assert_false(symbols_done_for_program(
+		(const struct trace_frame[]){ { .function = "java.io.PrintStream.println" }, own }, 2));
+	assert_true(symbols_only_reads(&(const struct trace_frame){ .function = "java.util.concurrent.atomic.AtomicInteger.get" }));
+	assert_false(symbols_only_reads(
+		&(const struct trace_frame){ .function = "java.util.concurrent.atomic.AtomicInteger.getAndAdd" }));
+	assert_false(symbols_only_reads(&get));
+	assert_true(symbols_serves_threads(&get));
+	assert_false(symbols_serves_threads(&list));
+	/* a list is not: what a call of it does inside may come in any order */
+	assert_true(symbols_may_access(&list));
+	assert_false(symbols_may_access(&get));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -772,6 +808,7 @@ int main(void)
 		cmocka_unit_test(behind_a_pointer_in_memory),
 		cmocka_unit_test(bad_files),
 		cmocka_unit_test(names_that_are_not_there),
+		cmocka_unit_test(calls_of_what_threads_share),
 	};
 
 	return cmocka_run_group_tests(tests, compiled_begin, compiled_end);

@@ -69,6 +69,7 @@ void kworld_begin(struct kworld *k, bool stop_always)
 	kworld_waiters_reset(k);
 	places_reset(k->o.places);
 	id_map_clear(&k->callers.undecided);
+	id_map_clear(&k->callers.calls);
 	kworld_callers_begin(k);
 	places_say_known(k->o.places, kernel_known_files(k->o.kernel, sandbox_slot(k->o.sandbox)), &kworld_state(k)->run);
 	id_map_clear(&k->told);

@@ -19,6 +19,13 @@
 #define ASKED_MOST 3
 /* Looks of Python's interpreter in a function of the library that the program calls, in an execution. */
 #define BEGINS_MOST 200
+/* Of a method that a call of the program's leads to by so many, an access may be the first one of the next call. */
+#define CALLED_DIRECTLY 2
+/* So often is it asked in one execution of a method that the program calls, or whose calls have to be told apart. */
+#define CALLS_MOST 500
+/* Where Java's interpreter has a method's variables, behind the frame pointer (frame_x86.hpp), and the number of that register. */
+#define JAVA_LOCALS (-56)
+#define REG_FRAME 6
 /* So many frames say it. */
 #define ASKED_FRAMES 12
 /* So many are read at first where more may have to be. */
@@ -288,6 +295,54 @@ static bool accesses_for_program(struct kworld *k, const struct zug_event *e, co
 	return own;
 }
 
+/* The object whose method the innermost frame of the interpreter executes, which has called the function at hand; 0: not known. */
+static uint64_t receiver_of(const struct world_task *t, const uint64_t regs[18])
+{
+	const uint64_t frame = regs[REG_FRAME];
+	uint64_t locals, object;
+
+	return remote_read(t->tgid, frame + JAVA_LOCALS, &locals, sizeof(locals)) && locals > frame &&
+	       remote_read(t->tgid, locals, &object, sizeof(object)) ? object : 0;
+}
+
+static bool same_call(const struct call *a, const struct call *b)
+{
+	return a->caller && b->caller && a->line == b->line && !strcmp(a->caller, b->caller) && !strcmp(a->callee, b->callee);
+}
+
+/*
+ * A method of the language's for data that threads share accesses a field: where the program has called it, and this is the first
+ * access of that call, that is where the call begins. In a loop a call begins again where the last one of the same place began.
+ * *final: this is said of the method from now on: it is the library that calls it, or the program has called it often.
+ */
+static bool calls_method(struct kworld *k, const struct world_task *t, const struct zug_event *e, const uint64_t regs[18],
+			 const struct trace_frame *frames, int nr, bool *final)
+{
+	uint64_t method = e->arg[0] ^ (uint64_t)e->mm << 48;
+	bool atomic = symbols_is_atomic(frames), begins, often;
+	struct call *last = &k->kt[t->task].call, c = { .first = e->arg[0], .access = e->arg[2] };
+	uint32_t *times;
+	int own = symbols_call_of(frames, nr);
+
+	if (own) {
+		c.caller = frames[own].function;
+		c.line = frames[own].line;
+		c.callee = frames[own - 1].function;
+		c.reads = symbols_only_reads(&frames[own - 1]);
+		/* a static field says nothing of an object */
+		c.object = e->arg[1] ? e->arg[1] : receiver_of(t, regs);
+	}
+	begins = c.object && (!same_call(last, &c) || (last->first == c.first && last->access == c.access));
+	if (begins)
+		*last = c;
+	often = begins || atomic || (own && own <= CALLED_DIRECTLY);
+	times = id_map_add(often ? &k->callers.calls : &k->callers.undecided, method, 0, NULL);
+	*final = !times || ++*times >= (often ? CALLS_MOST : ASKED_MOST);
+	last->begins = begins && !*final;
+	/* the library uses these itself: then all of it is the program's */
+	return *final ? atomic : begins;
+}
+
 /*
  * Python's library begins a function: if the program calls it, that is a place of the program's, between what comes before the
  * call and what the library does. Another call of the function may be the library's own. *final: this is said of the function
@@ -343,10 +398,13 @@ bool kworld_executes_own(struct kworld *k, const struct world_task *t, const str
 	/* of an access the innermost says it, else what called that as well, unless there is more to be asked */
 	nr = symbols_interpreted_by(k->o.symbols, m->file, bias, t->pid, regs[17], frames,
 				    probes_has_scope(k->o.probes) ? 64 : s->fields ? 1 : 2);
-	own = nr > 0 && (s->fields ? symbols_accesses(frames, nr) : symbols_own_frame(frames, nr) == 0);
+	own = nr > 0 && symbols_own_frame(frames, nr) == 0;
 	if (nr > 0 && !own && s->fields && symbols_may_access(frames)) {
 		nr = symbols_interpreted_by(k->o.symbols, m->file, bias, t->pid, regs[17], frames, ASKED_FRAMES);
 		own = accesses_for_program(k, e, frames, nr, &final);
+	} else if (nr > 0 && !own && s->fields && symbols_serves_threads(frames)) {
+		nr = symbols_interpreted_by(k->o.symbols, m->file, bias, t->pid, regs[17], frames, ASKED_FRAMES);
+		own = calls_method(k, t, e, regs, frames, nr, &final);
 	}
 	if (!own && !s->fields) {
 		/* the kernel side knows then where the program has not called it, and asks anew where it has */
@@ -412,7 +470,8 @@ static bool all_of_library(const struct trace_frame *frames, int nr)
  * library's own locks, could as well be before it or behind it. by_itself: the interpreter does it, and not for a function:
  * then the thread begins or ends.
  */
-static bool begins_thread_by(struct kworld *k, const struct world_task *t, unsigned int module, bool by_itself)
+static bool begins_thread_by(struct kworld *k, const struct world_task *t, unsigned int module, bool by_itself,
+			     bool *for_program)
 {
 	struct symfile *f = probes_module(k->o.probes, module)->file;
 	struct trace_frame frames[64];
@@ -425,6 +484,8 @@ static bool begins_thread_by(struct kworld *k, const struct world_task *t, unsig
 	nr = symbols_interpreted_by(k->o.symbols, f, bias, t->pid, regs[17], frames, FIRST_FRAMES);
 	if (nr == FIRST_FRAMES && (symfile_is_java(f) || all_of_library(frames, nr)))
 		nr = symbols_interpreted_by(k->o.symbols, f, bias, t->pid, regs[17], frames, 64);
+	if (for_program)
+		*for_program = symbols_done_for_program(frames, nr);
 	return nr ? symbols_begins_thread(frames, nr) : by_itself;
 }
 
@@ -447,7 +508,7 @@ bool kworld_begins(struct kworld *k, const struct world_task *t)
 {
 	unsigned int java = kworld_state(k)->quiet ? UINT_MAX : java_of(k, t->process);
 
-	return java != UINT_MAX && (!k->kt[t->task].pointed || begins_thread_by(k, t, java, false));
+	return java != UINT_MAX && (!k->kt[t->task].pointed || begins_thread_by(k, t, java, false, NULL));
 }
 
 /* The code of that module calls what the task stands at. */
@@ -462,18 +523,26 @@ static bool is_called_by(struct kworld *k, const struct world_task *t, const str
 	return at && at->module == module;
 }
 
-/* s: what it stands at; NULL: that is not known. */
-static bool begins_thread(struct kworld *k, const struct world_task *t, const struct zug_event *e, const struct probe_site *s)
+/*
+ * s: what it stands at; NULL: that is not known. *out: that, or a monitor of Java's own classes that the program has not
+ * entered.
+ */
+static bool begins_thread(struct kworld *k, const struct world_task *t, const struct zug_event *e, const struct probe_site *s,
+			  bool *out)
 {
+	bool for_program = true, begins;
 	uint64_t begin, size;
 	unsigned int m = 0;
 
-	if (s && s->java)
-		return k->o.leave_interpreter && !s->executes && begins_thread_by(k, t, s->module, false);
+	if (s && s->java) {
+		begins = k->o.leave_interpreter && !s->executes && begins_thread_by(k, t, s->module, false, &for_program);
+		*out = begins || (s->java == JAVA_ENTER && !for_program);
+		return begins;
+	}
 	while (next_interpreter(k, t->process, &m, &begin, &size))
-		if (begins_thread_by(k, t, m - 1, is_called_by(k, t, e, s, m - 1)))
-			return true;
-	return false;
+		if (begins_thread_by(k, t, m - 1, is_called_by(k, t, e, s, m - 1), NULL))
+			return *out = true;
+	return *out = false;
 }
 
 bool kworld_is_interpreters(struct kworld *k, const struct world_task *t, uint64_t addr)
@@ -552,10 +621,8 @@ void kworld_scope_point(struct kworld *k, struct world_task *t, const struct zug
 	/* a place that is one because of what is executed there has been asked about */
 	if (!out && !(e->flags & ZUG_EF_LEASED) && !(s && s->executes))
 		out = executes_library(k, t);
-	if (!out && t->state == TASK_PARKED && !(e->flags & ZUG_EF_LEASED)) {
-		out = begins_thread(k, t, e, s);
-		t->begins = out && java_of(k, t->process) != UINT_MAX;
-	}
+	if (!out && t->state == TASK_PARKED && !(e->flags & ZUG_EF_LEASED))
+		t->begins = begins_thread(k, t, e, s, &out) && java_of(k, t->process) != UINT_MAX;
 	if (out)
 		t->label.flags |= ZUG_L_LEFT_OUT;
 }
@@ -651,5 +718,6 @@ void kworld_callers_free(struct caller_steps *c)
 	id_map_free(&c->index);
 	id_map_free(&c->judged);
 	id_map_free(&c->undecided);
+	id_map_free(&c->calls);
 	free(c->steps);
 }

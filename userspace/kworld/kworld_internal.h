@@ -38,7 +38,8 @@ struct caller_steps {
 	size_t room;
 	uint32_t round;		/* of probes, in which all of them were told */
 	struct id_map judged;	/* enum probes_verdict, by site */
-	struct id_map undecided;	/* how often it was asked for this method of the language's data, in this execution */
+	/* how often it was asked for this method of the language's data, and which of its calls were points, in this execution */
+	struct id_map undecided, calls;
 };
 
 /* The folder that is / for the test's tasks, kept open (kworld_labels.c). */
@@ -89,6 +90,13 @@ struct ktask {
 	bool asked_for_turn;	/* its wait for the interpreter's lock was over: until it has the lock the next one takes its time */
 	bool lent;		/* its turn was lent, and it has not come back from the kernel since */
 	bool pointed;		/* it has come to a point */
+	struct call {		/* the last one of the program's of a method that serves threads (symbols_call_of()) */
+		const char *caller, *callee;
+		uint32_t line;
+		uint64_t first, access, object;	/* the method that accessed a field first, and which; its object */
+		bool reads;	/* it changes nothing */
+		bool begins;	/* its point is where it begins */
+	} call;
 	/* of the last call that it came to of a function which lets the kernel access the program's memory */
 	struct {
 		uint64_t addr, object;

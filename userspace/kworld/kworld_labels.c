@@ -494,24 +494,27 @@ static void label_shared(struct kworld *k, const struct probe_site *s, struct zu
  * An operation of Java's is about an object, or a field. What is not told is accessed between these (elements of arrays, what
  * is entered is left), so that dpor has them as points, which depend on each other.
  */
-static void label_java(struct kworld *k, struct world_task *t, const struct zug_event *e, const struct probe_site *s)
+static void label_java(struct kworld *k, struct world_task *t, const struct zug_event *e, const struct probe_site *s,
+		       const struct call *call)
 {
 	static const uint16_t ops[] = {
 		[JAVA_NONE] = ZUG_OP_POINT, [JAVA_ENTER] = ZUG_OP_MONITOR_ENTER, [JAVA_WAIT] = ZUG_OP_MONITOR_WAIT,
 		[JAVA_NOTIFY] = ZUG_OP_MONITOR_NOTIFY, [JAVA_PARK] = ZUG_OP_PARK, [JAVA_UNPARK] = ZUG_OP_UNPARK,
-		[JAVA_READ] = ZUG_OP_FIELD_READ, [JAVA_WRITE] = ZUG_OP_FIELD_WRITE,
+		[JAVA_READ] = ZUG_OP_FIELD_READ, [JAVA_WRITE] = ZUG_OP_FIELD_WRITE, [JAVA_CALL] = ZUG_OP_CALL,
 	};
 	struct zug_label *l = &t->label;
 	struct zug_where w = { 0 };
 	struct java_subject subject;
-	const uint64_t args[3] = { e->arg[0], e->arg[1], e->arg[2] };
+	const uint64_t args[3] = { e->arg[0], call->begins ? call->object : e->arg[1], e->arg[2] };
+	enum java_operation does = call->begins ? JAVA_CALL : s->java;
 	uint64_t bias;
 
 	if (places_bias(k->o.places, t->process, s->module, &bias) ||
-	    !symfile_java_subject(probes_module(k->o.probes, s->module)->file, s->java, t->tgid, bias, args, &subject))
+	    !symfile_java_subject(probes_module(k->o.probes, s->module)->file, does, t->tgid, bias, args, &subject))
 		return;
-	l->op = ops[s->java];
-	l->flags = zug_op_flags(l->op) | (subject.refers ? ZUG_L_WRITE | ZUG_L_COARSE : 0);
+	l->op = ops[does];
+	l->flags = zug_op_flags(l->op) | (subject.refers ? ZUG_L_WRITE | ZUG_L_COARSE : 0) |
+		   (does == JAVA_CALL && !call->reads ? ZUG_L_WRITE : 0);
 	w.offset = subject.object;
 	if (subject.object)
 		l->object = places_object(k->o.places, t->process, t->task, e->pid, &w, -1, l->op);
@@ -545,7 +548,8 @@ void kworld_label_point(struct kworld *k, struct world_task *t, struct ktask *kt
 	l->flags = zug_op_flags(s->op) | (s->own ? ZUG_L_OWN : 0);
 	label_shared(k, s, l);
 	if (s->java && k->o.leave_interpreter)
-		label_java(k, t, e, s);
+		label_java(k, t, e, s, &kt->call);
+	kt->call.begins = false;
 	if (s->go) {
 		/* a channel that is nil is never ready */
 		if (e->arg[0])

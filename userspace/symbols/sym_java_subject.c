@@ -150,6 +150,7 @@ bool symfile_java_subject(struct symfile *f, enum java_operation operation, int 
 	case JAVA_WAIT:
 	case JAVA_NOTIFY:
 	case JAVA_UNPARK:
+	case JAVA_CALL:
 		s->object = args[1];
 		break;
 	case JAVA_PARK:

@@ -499,22 +499,67 @@ int symbols_own_frame(const struct trace_frame *frames, int nr)
 	return -1;
 }
 
-bool symbols_accesses(const struct trace_frame *frames, int nr)
+bool symbols_is_atomic(const struct trace_frame *frame)
 {
 	static const char atomic[] = "java.util.concurrent.atomic.";
 
-	return symbols_own_frame(frames, nr) == 0 ||
-	       (nr && frames[0].function && !strncmp(frames[0].function, atomic, sizeof(atomic) - 1));
+	return frame->function && !strncmp(frame->function, atomic, sizeof(atomic) - 1);
+}
+
+bool symbols_only_reads(const struct trace_frame *frame)
+{
+	const char *name = frame->function ? strrchr(frame->function, '.') : NULL;
+
+	return name && symbols_is_atomic(frame) && !strncmp(name, ".get", 4) && !strstr(name, "And");
+}
+
+bool symbols_serves_threads(const struct trace_frame *frame)
+{
+	static const char concurrent[] = "java.util.concurrent.";
+
+	return frame->function && !strncmp(frame->function, concurrent, sizeof(concurrent) - 1);
 }
 
 bool symbols_may_access(const struct trace_frame *frame)
 {
 	static const char *const classes[] = { "java.util.", "java.lang.StringBuilder.", "java.lang.AbstractStringBuilder." };
-	static const char concurrent[] = "java.util.concurrent.";
 
 	for (size_t i = 0; i < sizeof(classes) / sizeof(classes[0]) && frame->function; i++)
 		if (!strncmp(frame->function, classes[i], strlen(classes[i])))
-			return strncmp(frame->function, concurrent, sizeof(concurrent) - 1);
+			return !symbols_serves_threads(frame);
+	return false;
+}
+
+int symbols_call_of(const struct trace_frame *frames, int nr)
+{
+	int first = symbols_own_frame(frames, nr);
+
+	for (int i = 0; i < first; i++) {
+		const char *end = frames[i].function ? strrchr(frames[i].function, '.') : NULL;
+
+		/* an object that is made is no other thread's yet */
+		if (!symbols_serves_threads(&frames[i]) || (end && end[1] == '<'))
+			return 0;
+	}
+	return first > 0 ? first : 0;
+}
+
+bool symbols_done_for_program(const struct trace_frame *frames, int nr)
+{
+	static const char *const packages[] = { "java.util.", "java.lang.", "java.", "javax.", "jdk.", "sun.", "com.sun." };
+
+	for (int i = 0; i < nr; i++) {
+		const char *name = frames[i].function ? frames[i].function : "";
+		size_t p = 0;
+
+		while (p < sizeof(packages) / sizeof(packages[0]) && strncmp(name, packages[p], strlen(packages[p])))
+			p++;
+		/* also where the program has no lines */
+		if (p == sizeof(packages) / sizeof(packages[0]))
+			return true;
+		if (p > 1 || strstr(name, ".<"))
+			return false;
+	}
 	return false;
 }
 

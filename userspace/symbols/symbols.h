@@ -264,6 +264,7 @@ bool symfile_is_java(struct symfile *f);
 /* What functions of Java's machine do for the program. */
 enum java_operation {
 	JAVA_NONE, JAVA_ENTER, JAVA_WAIT, JAVA_NOTIFY, JAVA_PARK, JAVA_UNPARK, JAVA_READ, JAVA_WRITE,
+	JAVA_CALL,	/* of a method, whose object is that of the field which it reads first */
 };
 /* By the function's name, demangled or not. */
 enum java_operation symfile_java_operation(struct symfile *f, const char *function);
@@ -331,15 +332,22 @@ struct symfile_fields {
 /* NULL: it is none that can. */
 const struct symfile_fields *symfile_fields(struct symfile *f);
 /*
- * The innermost of these frames accesses data for the program: it is the program's own, or a method of one of the language's
- * classes for data that threads share.
- */
-bool symbols_accesses(const struct trace_frame *frames, int nr);
-/*
  * The innermost is a method of one of the language's classes for data that threads must not share, as lists are: what calls it
  * says whether it accesses data for the program. And whether the program itself does.
  */
 bool symbols_may_access(const struct trace_frame *frame);
 bool symbols_accesses_by(const struct trace_frame *frames, int nr);
+/*
+ * It is a method of one of the language's classes for data that threads share (java.util.concurrent): what it does inside is in
+ * order whatever comes between, so that a call of the program's is one operation. And which of the frames is the program's, where
+ * all before it are such methods and none makes an object; 0: it is none.
+ */
+bool symbols_serves_threads(const struct trace_frame *frame);
+int symbols_call_of(const struct trace_frame *frames, int nr);
+/* It is one of an atomic variable; and that of it which changes nothing. */
+bool symbols_is_atomic(const struct trace_frame *frame);
+bool symbols_only_reads(const struct trace_frame *frame);
+/* The program itself has called what these do, by nothing but methods of the language's own classes. */
+bool symbols_done_for_program(const struct trace_frame *frames, int nr);
 
 #endif
