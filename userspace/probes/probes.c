@@ -21,6 +21,8 @@
 
 /* So often in an execution, and a few times more, is a look of an interpreter a point: a loop of the program has no end of them. */
 #define EXECUTED_MOST 300
+/* The same of the fields that one method accesses. */
+#define FIELDS_MOST 100
 struct probes *probes_new(struct kernel *k, struct sandbox *s, struct symbols *symbols)
 {
 	struct probes *p = calloc(1, sizeof(*p));
@@ -402,7 +404,7 @@ static int append_fields(struct found *f, const struct symfile_places *places, c
 	for (uint32_t i = 0; i < places->nr && !ret; i++)
 		ret = found_append(f, &(struct probe_site){ .offset = places->at[i], .symbol = name, .op = ZUG_OP_POINT,
 							    .executes = true, .fields = what, .java = does,
-							    .limit = what == PROBE_FIELDS_ACCESS ? EXECUTED_MOST : 0 });
+							    .limit = what == PROBE_FIELDS_ACCESS ? FIELDS_MOST : 0 });
 	return ret;
 }
 
