@@ -129,7 +129,7 @@ static int start(void *state, char *err, size_t errlen)
 {
 	struct session *s = ((struct files *)state)->s;
 	const struct options_replay *r = &s->o.replay;
-	char **paths, *runtime[] = { s->launched.runtime, NULL };
+	char **paths;
 	int ret;
 
 	if (!is_script(s->paths.program) &&
@@ -145,7 +145,7 @@ static int start(void *state, char *err, size_t errlen)
 	ret = add_files(s, r->probed, false, false, err, errlen);
 	ret = ret ? ret : add_files(s, r->known, false, true, err, errlen);
 	ret = ret ? ret : add_files(s, paths, false, true, err, errlen);
-	ret = ret ? ret : add_files(s, runtime, s->o.points.sync, true, err, errlen);
+	ret = ret ? ret : add_files(s, s->launched.runtime, s->o.points.sync, true, err, errlen);
 	if (!ret && r->probed)
 		ret = add_files(s, r->probed, true, false, err, errlen);
 	else if (!ret && s->o.points.sync)

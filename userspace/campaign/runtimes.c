@@ -64,7 +64,7 @@ static char *go_from[] = { "main.main", NULL };
 static const struct language_runtime known[] = {
 	{ .name = "python", .defines = "Py_BytesMain", .program = "python*", .library = "../lib/*/libpython3*.so.*",
 	  .from_calls = python_calls, .beginning = "the first task that it makes", .uncaught = "Exception in thread " },
-	{ .name = "java", .defines = "JNI_CreateJavaVM", .program = "java", .library = "../lib/server/libjvm.so",
+	{ .name = "java", .defines = "JNI_CreateJavaVM", .program = "java", .library = "../lib/server/libjvm.so", .also = "../lib/libjava.so",
 	  .from = java_from, .behind = java_behind, .beginning = "the first thread that the program makes",
 	  .sources = ".java", .rechecks = "ObjectMonitor::EnterI", .uncaught = "Exception in thread \"",
 	  .points = java_points, .syscalls = ZUG_SYS_FILE | ZUG_SYS_IPC,
@@ -358,6 +358,20 @@ static void begin_behind_shim(struct session *s, const char *interpreter)
 	s->begins = r->beginning;
 }
 
+/* The files of the runtime are known before the first execution, which has its points then. */
+static void note_files(struct session *s, const struct language_runtime *r, const char *program, const char *file)
+{
+	char path[PATH_MAX];
+	int nr = 0;
+
+	if ((s->launched.runtime[nr] = realpath(file, NULL)))
+		nr++;
+	if (!r->also)
+		return;
+	snprintf(path, sizeof(path), "%.*s/%s", (int)(strrchr(program, '/') - program), program, r->also);
+	s->launched.runtime[nr] = realpath(path, NULL);
+}
+
 int session_begin_at_program(struct session *s)
 {
 	struct campaign_options *o = &s->o;
@@ -377,8 +391,7 @@ int session_begin_at_program(struct session *s)
 	if (r && !begins_as_usual(o, r))
 		r = NULL;
 	if (r) {
-		/* known before the first execution, which has its points then */
-		s->launched.runtime = realpath(file, NULL);
+		note_files(s, r, program, file);
 		o->points.from = r->from;
 		o->points.from_calls = r->from_calls;
 		o->points.behind = r->behind;

@@ -18,6 +18,7 @@ struct language_runtime {
 	const char *defines;		/* what only this runtime does */
 	const char *program;		/* a glob of its file's name */
 	const char *library;		/* a glob, from the program's folder, of the file that may define it instead; NULL: none may */
+	const char *also;		/* another file of it, likewise, that the program loads and the search has places in; NULL: none */
 	char **from, **from_calls;	/* where its program begins: a function, system calls; NULL: none */
 	const char *behind;		/* once that function was called; NULL: from its start on */
 	const char *beginning;		/* the same in words */

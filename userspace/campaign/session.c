@@ -559,7 +559,8 @@ void session_close(struct session *s)
 	free(s->launched.argv);
 	free(s->launched.with_flags);
 	free(s->launched.points);
-	free(s->launched.runtime);
+	for (char **file = s->launched.runtime; *file; file++)
+		free(*file);
 	free(s->paths.program);
 }
 

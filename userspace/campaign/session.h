@@ -42,7 +42,7 @@ struct session_launched {
 	char *program, *name, **argv;	/* argv: of these strings and others' */
 	char **with_flags;	/* behind o.command.argv: the user's, with flags of the runtime; NULL: it is the caller's */
 	char **points;		/* behind o.points.places: functions of the runtime; NULL: they are the caller's */
-	char *runtime;		/* the file that is the runtime, where the program will load it; NULL: there is none such */
+	char *runtime[3];	/* files of the runtime that the program will load; NULL ends them */
 };
 
 /* Figures of the search's own executions, but for 'aside', 'most_tasks' and 'handlers'. */
