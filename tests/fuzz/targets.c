@@ -324,6 +324,44 @@ static void use_catalogue(const uint8_t *data, size_t len)
 	close(f.fd);
 }
 
+/* The bytes as frames of the cache, made to fit in the same way. */
+static void use_frames(const uint8_t *data, size_t len)
+{
+	struct symfile f = { .debug_fd = -1 };
+	struct sym_kept_header h;
+	uint8_t *copy = malloc(len + 1);
+	struct file in;
+	size_t left;
+
+	if (!copy)
+		abort();
+	memcpy(copy, data, len);
+	if (len > sizeof(h) && copy[0]) {
+		memcpy(&h, copy, sizeof(h));
+		memcpy(h.magic, SYM_KEPT_MAGIC, sizeof(h.magic));
+		h.version = SYM_KEPT_VERSION;
+		left = len - sizeof(h);
+		h.nr %= (left - 1) / sizeof(struct sym_kept_frame) + 1;
+		h.names = left - h.nr * sizeof(struct sym_kept_frame);
+		copy[len - 1] = 0;
+		h.crc = sym_kept_checksum(h, copy + sizeof(h));
+		memcpy(copy, &h, sizeof(h));
+	}
+	in = file(copy, len);
+	lseek(in.fd, 0, SEEK_SET);
+	sym_kept_take(&f, in.fd);
+	for (uint32_t i = 0; i < f.nr_frames; i++)
+		for (int j = 0; j < f.frames[i].nr; j++) {
+			const struct trace_frame *t = &f.frames[i].frames[j];
+
+			if ((t->function && strlen(t->function) > len) || (t->file && strlen(t->file) > len))
+				abort();
+		}
+	sym_lines_free(&f);
+	free(copy);
+	close(in.fd);
+}
+
 static void use_state(const uint8_t *data, size_t len)
 {
 	const struct search_options o = { .strategy = len & 1 ? "pct" : NULL, .seed = 1, .preemptions = -1 };
@@ -493,6 +531,7 @@ const struct fuzz_target fuzz_targets[] = {
 				"_ZSt4moveIRSt6vectorIiSaIiEEEONSt16remove_referenceIT_E4typeEOS5_", ">a(b)", "operator()(int)", NULL } },
 	{ "elf", use_elf, { NULL } },
 	{ "catalogue", use_catalogue, { NULL } },
+	{ "frames", use_frames, { NULL } },
 	{ "state", use_state, { NULL } },
 	{ "resume", use_resume, { "zugstate\003 and so on, with some tasks and failures of the search that come here, and its state", NULL } },
 	{ "shard", use_shard, { "{\"shard\":\"zugzwang shard\",\"version\":1,\"k\":1,\"n\":2,\"options\":{}}\n"

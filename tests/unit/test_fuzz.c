@@ -131,6 +131,24 @@ static void catalogues(void **state)
 	free(data);
 }
 
+/* The frames of two places, one of which has none, as the cache keeps them. */
+static void kept_frames(void **state)
+{
+	static const char names[] = "add\0/src/bank.c\0twice\0";
+	const struct sym_kept_frame k[] = {
+		{ .offset = 0x1000, .function = 18, .file = 5, .line = 13, .inlined = 1 },
+		{ .offset = 0x1000, .function = 1, .file = 5, .line = 18 },
+		{ .offset = 0x2000, .none = 1 },
+	};
+	struct sym_kept_header h = { .magic = SYM_KEPT_MAGIC, .nr = 3 };
+	uint8_t data[sizeof(h) + sizeof(k) + sizeof(names)];
+
+	memcpy(data, &h, sizeof(h));
+	memcpy(data + sizeof(h), k, sizeof(k));
+	memcpy(data + sizeof(h) + sizeof(k), names, sizeof(names));
+	with_mutations(target("frames"), data, sizeof(data), MUTATIONS);
+}
+
 static void states_of_searches(void **state)
 {
 	const struct search_options o = { .strategy = "pct", .seed = 1, .preemptions = -1 };
@@ -152,7 +170,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(texts),
-		cmocka_unit_test(programs), cmocka_unit_test(catalogues),
+		cmocka_unit_test(programs), cmocka_unit_test(catalogues), cmocka_unit_test(kept_frames),
 		cmocka_unit_test(states_of_searches),
 	};
 

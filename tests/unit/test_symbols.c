@@ -6,6 +6,7 @@
 #include <cmocka.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -524,6 +525,70 @@ static void a_separate_debug_file(void **state)
 	assert_string_equal(frames[0].function, "add");
 }
 
+static struct symfile *opened(struct symbols **s, const char *name)
+{
+	struct symfile *f;
+	char err[256];
+
+	*s = symbols_new();
+	assert_non_null(*s);
+	f = symbols_file(*s, compiled_path(name), NULL, err, sizeof(err));
+	assert_non_null(f);
+	return f;
+}
+
+/* What was found in one run is found in the next one without the debug information; not in a file that is damaged. */
+static void frames_that_are_kept(void **state)
+{
+	struct trace_frame frames[4];
+	uint64_t offsets[8], unknown;
+	struct symbols *s;
+	struct symfile *f;
+	uint32_t nearest;
+	glob_t g;
+	FILE *file;
+
+	(void)state;
+	setenv("XDG_CACHE_HOME", compiled_path("cache"), 1);
+	compiled_make("kept.c", compiled_c,
+	     "cc -O1 -g -Wl,--build-id=sha1 -o kept kept.c -pthread && mkdir -p .debug &&"
+	     "objcopy --only-keep-debug kept .debug/kept.debug &&"
+	     "strip -g kept && objcopy --add-gnu-debuglink=.debug/kept.debug kept && strip kept");
+	f = opened(&s, "kept");
+	assert_true(symfile_line(f, "kept.c", 13, offsets, 8, &nearest) >= 1);
+	unknown = compiled_find(f, "main").last.offset + (1 << 10);
+	assert_int_equal(symfile_frames(f, offsets[0], frames, 4), 2);
+	assert_true(symfile_frames(f, unknown, frames, 4) <= 1);
+	symbols_free(s);
+	for (int damaged = 0; damaged < 2; damaged++) {
+		f = opened(&s, "kept");
+		assert_int_equal(symfile_frames(f, offsets[0], frames, 4), 2);
+		assert_true(symfile_frames(f, unknown, frames + 2, 2) <= 1);
+		assert_int_equal(f->debug_tried, damaged);
+		assert_string_equal(frames[0].function, "twice");
+		assert_non_null(strstr(frames[0].file, "/kept.c"));
+		assert_true(frames[0].inlined && !frames[1].inlined);
+		assert_string_equal(frames[1].function, "add");
+		assert_int_equal(frames[1].line, 18);
+		symbols_free(s);
+		assert_int_equal(glob(compiled_path("cache/zugzwang/*.frames"), 0, NULL, &g), 0);
+		assert_int_equal(g.gl_pathc, 1);
+		file = fopen(g.gl_pathv[0], "r+");
+		assert_non_null(file);
+		assert_int_equal(fseek(file, sizeof(struct sym_kept_header), SEEK_SET), 0);
+		assert_int_equal(fputc(1, file), 1);
+		assert_int_equal(fclose(file), 0);
+		globfree(&g);
+	}
+	/* another debug file has other lines, maybe: what was kept of the first one is not asked */
+	compiled_make("kept.c", compiled_c, "touch -d @1 .debug/kept.debug");
+	f = opened(&s, "kept");
+	assert_int_equal(symfile_frames(f, offsets[0], frames, 4), 2);
+	assert_true(f->debug_tried);
+	symbols_free(s);
+	unsetenv("XDG_CACHE_HOME");
+}
+
 struct by_name {
 	int nr[4];
 	struct symdef last[4];
@@ -802,7 +867,7 @@ int main(void)
 		cmocka_unit_test(callers),
 		cmocka_unit_test(atomic_accesses), cmocka_unit_test(atomic_columns),
 		cmocka_unit_test(atomic_types),
-		cmocka_unit_test(a_separate_debug_file),
+		cmocka_unit_test(a_separate_debug_file), cmocka_unit_test(frames_that_are_kept),
 		cmocka_unit_test(many_names_at_once),
 		cmocka_unit_test(behind_a_pointer),
 		cmocka_unit_test(behind_a_pointer_in_memory),

@@ -7,7 +7,6 @@
  * good as none; its bytes are not trusted beyond what in_order() has checked.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,44 +14,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
-#include "lib/base/new_file.h"
+#include "lib/base/cache_file.h"
 #include "probes/code_internal.h"
 
-static int make_folder(char *path)
+static void cache_name(char *name, size_t len, const char *id, const struct stat *st)
 {
-	int ret = 0;
-
-	for (char *p = path + 1; *p && (!ret || ret == -EEXIST); p++) {
-		if (*p != '/')
-			continue;
-		*p = 0;
-		ret = new_folder(path, 0700);
-		*p = '/';
-	}
-	return ret == -EEXIST ? 0 : ret;
-}
-
-static int cache_path(char *path, size_t len, const char *id, const struct stat *st)
-{
-	const char *base = getenv("XDG_CACHE_HOME"), *under = "";
-	char name[200];
-	int n;
-
-	/* an XDG folder that is not absolute is to be ignored */
-	if (!base || base[0] != '/') {
-		base = getenv("HOME");
-		under = "/.cache";
-	}
-	if (!base || base[0] != '/')
-		return -ENOENT;
 	if (id[0])
-		snprintf(name, sizeof(name), "%s-%llx", id, (unsigned long long)st->st_size);
+		snprintf(name, len, "%s-%llx.code", id, (unsigned long long)st->st_size);
 	else
-		snprintf(name, sizeof(name), "file-%llx-%llx-%llx-%llx.%lx", (unsigned long long)st->st_dev,
+		snprintf(name, len, "file-%llx-%llx-%llx-%llx.%lx.code", (unsigned long long)st->st_dev,
 			 (unsigned long long)st->st_ino, (unsigned long long)st->st_size,
 			 (unsigned long long)st->st_mtim.tv_sec, st->st_mtim.tv_nsec);
-	n = snprintf(path, len, "%s%s/zugzwang/%s.code", base, under, name);
-	return n < 0 || (size_t)n >= len ? -ENAMETOOLONG : 0;
 }
 
 uint32_t code_cache_checksum(struct code_cache_header h, const void *places, const void *functions)
@@ -63,21 +35,6 @@ uint32_t code_cache_checksum(struct code_cache_header h, const void *places, con
 	crc = crc32_z(0, (const void *)&h, sizeof(h));
 	crc = crc32_z(crc, places, h.nr_places * sizeof(struct code_place));
 	return crc32_z(crc, functions, h.nr_functions * sizeof(struct code_function));
-}
-
-static bool read_all(int fd, void *buf, size_t n)
-{
-	char *p = buf;
-
-	while (n) {
-		ssize_t got = read(fd, p, n);
-
-		if (got <= 0)
-			return false;
-		p += got;
-		n -= got;
-	}
-	return true;
 }
 
 /* Checks what lookups rely on, in case the checksum was computed over nonsense. */
@@ -103,7 +60,7 @@ int code_cache_take(struct code *c, int fd, uint64_t file_size)
 	int ret = -EINVAL;
 	struct stat st;
 
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || !new_file_trusts(st.st_uid) || !read_all(fd, &h, sizeof(h)) ||
+	if (fstat(fd, &st) || !cache_file_read(fd, &h, sizeof(h)) ||
 	    memcmp(h.magic, CODE_CACHE_MAGIC, sizeof(h.magic)) || h.version != CODE_CACHE_VERSION ||
 	    h.place_size != sizeof(*places) || h.file_size != file_size ||
 	    (uint64_t)st.st_size != sizeof(h) + (uint64_t)h.nr_places * sizeof(*places) +
@@ -115,8 +72,8 @@ int code_cache_take(struct code *c, int fd, uint64_t file_size)
 		ret = -ENOMEM;
 		goto out;
 	}
-	if (!read_all(fd, places, h.nr_places * sizeof(*places)) ||
-	    !read_all(fd, functions, h.nr_functions * sizeof(*functions)) ||
+	if (!cache_file_read(fd, places, h.nr_places * sizeof(*places)) ||
+	    !cache_file_read(fd, functions, h.nr_functions * sizeof(*functions)) ||
 	    code_cache_checksum(h, places, functions) != h.crc || !in_order(&h, places, functions))
 		goto out;
 	c->places = places;
@@ -136,57 +93,33 @@ out:
 
 int code_cache_read(struct code *c, const char *id, const struct stat *st)
 {
-	char path[PATH_MAX];
+	char name[NAME_MAX];
 	int fd, ret;
 
-	ret = cache_path(path, sizeof(path), id, st);
-	if (ret)
-		return ret;
-	/* without waiting: it may be a FIFO */
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	cache_name(name, sizeof(name), id, st);
+	fd = cache_file_open(name);
 	if (fd < 0)
-		return -errno;
+		return fd;
 	ret = code_cache_take(c, fd, st->st_size);
 	close(fd);
 	return ret;
 }
 
-static bool write_all(int fd, const void *buf, size_t n)
-{
-	const char *p = buf;
-
-	while (n) {
-		ssize_t done = write(fd, p, n);
-
-		if (done <= 0)
-			return false;
-		p += done;
-		n -= done;
-	}
-	return true;
-}
-
-/* Under another name first: another zug may read it meanwhile. Without a cache all works, so nothing is said. */
 void code_cache_write(const struct code *c, const char *id, const struct stat *st)
 {
 	struct code_cache_header h = { .magic = CODE_CACHE_MAGIC, .version = CODE_CACHE_VERSION,
 				  .place_size = sizeof(struct code_place), .file_size = st->st_size,
 				  .bytes = c->stats.bytes, .nr_places = c->nr_places,
 				  .nr_functions = c->nr_functions, .left_out = c->stats.left_out };
-	char path[PATH_MAX], temporary[PATH_MAX + 16];
-	bool ok;
-	int fd;
+	const struct iovec pieces[] = {
+		{ &h, sizeof(h) },
+		{ c->places, c->nr_places * sizeof(*c->places) },
+		{ c->functions, c->nr_functions * sizeof(*c->functions) },
+	};
+	char name[NAME_MAX];
 
-	if (cache_path(path, sizeof(path), id, st) || make_folder(path))
-		return;
 	memcpy(h.places, c->stats.places, sizeof(h.places));
 	h.crc = code_cache_checksum(h, c->places, c->functions);
-	snprintf(temporary, sizeof(temporary), "%s.%d", path, getpid());
-	fd = new_file(temporary, 0600);
-	if (fd < 0)
-		return;
-	ok = write_all(fd, &h, sizeof(h)) && write_all(fd, c->places, c->nr_places * sizeof(*c->places)) &&
-	     write_all(fd, c->functions, c->nr_functions * sizeof(*c->functions));
-	if (close(fd) || !ok || new_file_rename(temporary, path))
-		new_file_unlink(temporary);
+	cache_name(name, sizeof(name), id, st);
+	cache_file_put(name, pieces, 3);
 }

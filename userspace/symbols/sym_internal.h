@@ -43,6 +43,7 @@ struct sym_variable {
 };
 
 struct frames_entry {
+	uint64_t offset;
 	int nr;
 	struct trace_frame *frames;
 };
@@ -179,6 +180,9 @@ struct symfile {
 	struct frames_entry *frames;
 	uint32_t nr_frames, frames_size;
 	struct id_map frames_of;		/* by offset, in frames */
+	bool kept_sought;
+	uint32_t nr_kept;			/* so many of the frames come from the cache (sym_kept.c) */
+	char *kept_names;			/* their names; NULL: none */
 
 	const char **names;			/* that took a walk through their units to find */
 	uint32_t nr_names, names_size;
@@ -205,7 +209,9 @@ void sym_strings_free(struct sym_string *list);
 /* True when it is that name, or a copy of that function which the compiler specialised. */
 bool sym_equals_clone(const char *name, const char *wanted);
 
-/* Opens the separate debug file if there is one, and DWARF of either. */
+/* Opens the separate debug file, if there is one. */
+void sym_find_debug_file(struct symfile *f);
+/* The same, and DWARF of either. */
 void sym_read_debug(struct symfile *f);
 /* The first section of that type, NULL: none. */
 Elf_Scn *sym_find_section(Elf *elf, unsigned int type, GElf_Shdr *shdr);
@@ -229,8 +235,37 @@ const struct sym *sym_at(struct symfile *f, uint64_t vaddr, bool function);
 /* sym_lines.c */
 void sym_read_cus(struct symfile *f);
 void sym_lines_free(struct symfile *f);
+/* Adds what symfile_frames() says at that offset. 0 or -ENOMEM. */
+int sym_add_frames(struct symfile *f, uint64_t offset, const struct trace_frame *frames, int nr);
 /* The compilation unit of that code, NULL: none. */
 Dwarf_Die *sym_cu_at(struct symfile *f, uint64_t vaddr);
+
+/* sym_kept.c */
+#define SYM_FRAMES_MAX	64	/* at one place */
+#define SYM_KEPT_MAGIC	"zugframe"
+#define SYM_KEPT_VERSION 1
+
+/* A file of the cache begins with it; frames follow, those of a place one behind the other, and the names. */
+struct sym_kept_header {
+	char magic[8];
+	uint32_t version, crc;		/* crc: of header (crc 0), frames and names */
+	uint32_t nr, names;		/* bytes of names; the last one is 0 */
+};
+
+struct sym_kept_frame {
+	uint64_t offset;
+	uint32_t function, file;	/* 1 + where it begins in the names; 0: unknown */
+	uint32_t line;
+	uint16_t inlined, none;		/* none: there is no frame at that offset */
+};
+
+uint32_t sym_kept_checksum(struct sym_kept_header h, const void *frames_and_names);
+/* Frames from a file of the cache. 0, or -errno: it is not sound. */
+int sym_kept_take(struct symfile *f, int fd);
+/* The frames that an earlier run has found, where it takes long to find them. */
+void sym_kept_read(struct symfile *f);
+/* Keeps those that were found since. */
+void sym_kept_write(struct symfile *f);
 
 /* sym_callers.c */
 void sym_callers_free(struct symfile *f);

@@ -67,6 +67,7 @@ void sym_lines_free(struct symfile *f)
 	for (size_t i = 0; i < f->nr_frames; i++)
 		free(f->frames[i].frames);
 	free(f->frames);
+	free(f->kept_names);
 	free(f->names);
 	id_map_free(&f->frames_of);
 	id_map_free(&f->name_of);
@@ -180,7 +181,6 @@ const char *sym_die_name(struct symfile *f, Dwarf_Die *die)
 
 /* ---- from code to source ---- */
 
-#define FRAMES_MAX 64
 #define SCOPES_MAX 128
 
 static int frames_from_symbol(struct symfile *f, uint64_t vaddr, struct trace_frame *frames)
@@ -335,7 +335,7 @@ static int find_frames(struct symfile *f, uint64_t vaddr, struct trace_frame *fr
 			nr_scopes = dwarf_getscopes_die(&die, &scopes);
 		}
 	}
-	for (int i = 0; i < nr_scopes && nr < FRAMES_MAX; i++) {
+	for (int i = 0; i < nr_scopes && nr < SYM_FRAMES_MAX; i++) {
 		int tag = dwarf_tag(&scopes[i]);
 		bool inlined = tag == DW_TAG_inlined_subroutine;
 		Dwarf_Attribute attr;
@@ -372,29 +372,38 @@ static int find_frames(struct symfile *f, uint64_t vaddr, struct trace_frame *fr
 	return nr;
 }
 
+int sym_add_frames(struct symfile *f, uint64_t offset, const struct trace_frame *frames, int nr)
+{
+	struct frames_entry e = { .nr = nr, .frames = malloc((nr ? nr : 1) * sizeof(*frames)) };
+
+	if (!e.frames || !ARRAY_RESERVE(f->frames, f->frames_size, f->nr_frames + 1) ||
+	    !id_map_add(&f->frames_of, offset, f->nr_frames, NULL)) {
+		free(e.frames);
+		return -ENOMEM;
+	}
+	memcpy(e.frames, frames, nr * sizeof(*frames));
+	e.offset = offset;
+	f->frames[f->nr_frames++] = e;
+	return 0;
+}
+
 int symfile_frames(struct symfile *f, uint64_t offset, struct trace_frame *frames, int max)
 {
-	struct trace_frame found[FRAMES_MAX];
+	struct trace_frame found[SYM_FRAMES_MAX];
 	const struct frames_entry *e;
-	struct frames_entry made;
 	const uint32_t *known;
 	uint64_t vaddr;
 
+	sym_kept_read(f);
 	/* Names are made on every look-up and live as long as f: the same ones are asked for often. */
 	known = id_map_find(&f->frames_of, offset);
 	if (!known) {
 		vaddr = symfile_vaddr_of(f, offset);
 		if (vaddr == UINT64_MAX)
 			return -ENOENT;
-		made.nr = find_frames(f, vaddr, found);
-		made.frames = malloc((made.nr ? made.nr : 1) * sizeof(*found));
-		if (!made.frames || !ARRAY_RESERVE(f->frames, f->frames_size, f->nr_frames + 1) ||
-		    !(known = id_map_add(&f->frames_of, offset, f->nr_frames, NULL))) {
-			free(made.frames);
+		if (sym_add_frames(f, offset, found, find_frames(f, vaddr, found)))
 			return -ENOMEM;
-		}
-		memcpy(made.frames, found, made.nr * sizeof(*found));
-		f->frames[f->nr_frames++] = made;
+		known = id_map_find(&f->frames_of, offset);
 	}
 	e = &f->frames[*known];
 	if (max > e->nr)

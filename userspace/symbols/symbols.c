@@ -64,6 +64,7 @@ int symbols_look_in(struct symbols *s, const char *folder)
 
 static void symfile_free(struct symfile *f)
 {
+	sym_kept_write(f);
 	sym_lines_free(f);
 	sym_atomic_free(f);
 	sym_data_free(f);
@@ -367,7 +368,7 @@ static bool has_section(Elf *elf, const char *name)
 }
 
 /* The rules of gdb: by build-id, then .gnu_debuglink beside the file. Never over the network. */
-static void find_debug_file(struct symfile *f)
+void sym_find_debug_file(struct symfile *f)
 {
 	const char *link, *slash = strrchr(f->path, '/');
 	int dir = slash ? slash - f->path : 0;
@@ -418,7 +419,7 @@ void sym_read_debug(struct symfile *f)
 	if (f->debug_tried)
 		return;
 	f->debug_tried = true;
-	find_debug_file(f);
+	sym_find_debug_file(f);
 	/* takes its time: all of it may be compressed */
 	if (f->debug_elf || has_section(f->elf, ".debug_info") || has_section(f->elf, ".zdebug_info"))
 		f->dwarf = dwarf_begin_elf(f->debug_elf ? f->debug_elf : f->elf, DWARF_C_READ, NULL);
@@ -566,7 +567,7 @@ bool sym_read_tables(struct symfile *f, struct sym_list *l, bool (*wanted)(const
 	read_table(f, f->elf, SHT_DYNSYM, l, wanted, arg);
 	has_symtab = read_table(f, f->elf, SHT_SYMTAB, l, wanted, arg);
 	if (!has_symtab) {
-		find_debug_file(f);
+		sym_find_debug_file(f);
 		if (f->debug_elf)
 			has_symtab = read_table(f, f->debug_elf, SHT_SYMTAB, l, wanted, arg);
 	}
