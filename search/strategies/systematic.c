@@ -310,16 +310,17 @@ static int record(struct systematic *s, const struct choice *c, uint64_t print)
 		return -ENOMEM;
 	if (!first_option(s, n))
 		return -ESTALE;
-	for (uint32_t i = 0; i < c->nr; i++) {
-		const struct search_cand *cand = choice_cand(c, rotate(c, i));
-		unsigned int flags = cand->label.flags | zug_op_flags(cand->label.op);
+	/* with many tasks most of a step would go into what is not needed: places one by one, and flags without the cache */
+	for (uint32_t i = 0, at = rotate(c, 0); i < c->nr; i++) {
+		const struct search_cand *cand = choice_cand(c, at);
 		uint64_t child = 0;
 
 		/* Known before the step only if the label is exact and fairness stays out of it. */
-		if (s->use_cache && !c->fair_hash && !(flags & (ZUG_L_COARSE | ZUG_L_YIELD)) &&
-		    cand->label.op != ZUG_OP_CHOICE)
+		if (s->use_cache && !c->fair_hash && cand->label.op != ZUG_OP_CHOICE &&
+		    !((cand->label.flags | zug_op_flags(cand->label.op)) & (ZUG_L_COARSE | ZUG_L_YIELD)))
 			child = cache_state(s, hb_peek(hb, cand->task, &cand->label), 0, cand->task);
 		s->options[n->options + i] = (struct option){ cand->task, child };
+		at = i || c->free ? (at + 1) % c->nr : rotate(c, 1);
 	}
 	s->depth = s->nr_nodes;
 	return (int)rotate(c, n->cur);
