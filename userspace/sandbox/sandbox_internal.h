@@ -118,6 +118,7 @@ struct sandbox_template {
 	uint64_t insn;		/* the address of a system call instruction */
 	uint64_t tid_address, robust_list, robust_len;	/* of the first thread; 0: none */
 	uint64_t loader, loader_end;	/* code of the dynamic loader; 0: none */
+	uint64_t other, other_end;	/* a mapping that is none of its; 0: none */
 	bool file_looks;	/* the kernel side keeps times of files for it, which an execution by exec overwrites */
 	unsigned int net, space;	/* the numbers of its network and its space */
 	struct space_origin origin;	/* of its space */

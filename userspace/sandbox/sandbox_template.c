@@ -46,7 +46,10 @@
 
 /* ---- the moment ---- */
 
-/* The BPF side knows the loader, too: what it does is no point. */
+/*
+ * The BPF side knows the loader, too: what it does is no point. Other code that calls is most often the C library's, and no
+ * loader comes there before another exec: so the way through all mappings is not gone at each call.
+ */
 static bool in_loader(struct sandbox_template *t, pid_t pid, uint64_t ip)
 {
 	struct mappings ms;
@@ -55,11 +58,17 @@ static bool in_loader(struct sandbox_template *t, pid_t pid, uint64_t ip)
 
 	if (ip >= t->loader && ip < t->loader_end)
 		return true;
+	if (ip >= t->other && ip < t->other_end)
+		return false;
 	mappings_open(&ms, pid);
-	found = mappings_find(&ms, ip, &m) && mapping_is_loader(&m);
-	if (found) {
+	found = mappings_find(&ms, ip, &m);
+	if (found && mapping_is_loader(&m)) {
 		t->loader = m.start;
 		t->loader_end = m.end;
+	} else if (found) {
+		t->other = m.start;
+		t->other_end = m.end;
+		found = false;
 	}
 	mappings_close(&ms);
 	return found;
@@ -161,11 +170,13 @@ static bool is_moment(struct sandbox *s, pid_t pid, const struct __ptrace_syscal
 		t->robust_list = a[0];
 		t->robust_len = a[1];
 	}
+	/* before the search begins nothing is a point */
+	if (begins_at_call(s) && !t->early && (stays_inside(nr, a) || reads(nr, a)))
+		return false;
 	if (loads(nr, a) && in_loader(t, pid, i->instruction_pointer))
 		return false;
-	/* before the search begins nothing is a point */
 	if (begins_at_call(s) && !t->early)
-		return !stays_inside(nr, a) && !reads(nr, a);
+		return true;
 	return is_point(s, pid, nr, a, i->instruction_pointer) || !stays_inside(nr, a);
 }
 
@@ -201,7 +212,7 @@ int sandbox_template_follow(struct sandbox *s, pid_t prototype, char *err, size_
 		return -ECHILD;
 	}
 	if (status >> 8 == (SIGTRAP | PTRACE_EVENT_EXEC << 8)) {
-		t->tid_address = t->robust_list = t->robust_len = t->loader = t->loader_end = 0;
+		t->tid_address = t->robust_list = t->robust_len = t->loader = t->loader_end = t->other = t->other_end = 0;
 		ret = 0;
 	} else if (WSTOPSIG(status) != SYSCALL_STOP) {
 		snprintf(err, errlen, "the program gets signal %d before its first point", WSTOPSIG(status));
@@ -217,7 +228,7 @@ int sandbox_template_follow(struct sandbox *s, pid_t prototype, char *err, size_
 		ret = -errno;
 	if (ret)
 		snprintf(err, errlen, "it cannot be traced (%s)", strerror(-ret));
-	return ret;
+	return ret ? ret : 2;
 }
 
 /* ---- what a fork would not pass on ---- */

@@ -20,8 +20,8 @@
 /* Begins to trace it, before its exec: for sandbox_launch(). 0, or -errno with a line in err. */
 int sandbox_template_trace(pid_t pid, char *err, size_t errlen);
 /*
- * Lets the prototype go on from its last stop, if it has stopped. 1: it stands at the moment; 0: it has not come there yet;
- * -errno with the reason in err: there is no such moment.
+ * Lets the prototype go on from its last stop, if it has stopped. 1: it stands at the moment; 2: it had stopped before that, and
+ * goes on; 0: it has not stopped; -errno with the reason in err: there is no such moment.
  */
 int sandbox_template_follow(struct sandbox *s, pid_t prototype, char *err, size_t errlen);
 /*
