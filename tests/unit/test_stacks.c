@@ -11,11 +11,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/personality.h>
 #include <sys/ptrace.h>
 #include <sys/user.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "compiled.h"
+#include "symbols/sym_internal.h"
 #include "symbols/sym_java.h"
 #include "symbols/sym_python.h"
 
@@ -50,6 +52,8 @@ static pid_t start_and_stop(const char *exe, const char *arg, struct user_regist
 
 	assert_true(pid >= 0);
 	if (!pid) {
+		/* as a test of zug's is started; where that may not be it has other addresses */
+		personality(ADDR_NO_RANDOMIZE);
 		execl(exe, exe, arg, NULL);
 		_exit(127);
 	}
@@ -95,11 +99,37 @@ static void the_stack_of(const char *exe, bool lines)
 	assert_int_equal(symbols_unwind(compiled_syms, pid, pid, &regs, frames, 32), -ESRCH);
 }
 
+/* The next process with the same files has its own memory and registers, though its files are not opened again. */
+static void one_process_after_another(const char *exe)
+{
+	struct unwinder *before = NULL;
+	uint64_t ip = 0;
+
+	for (int i = 0; i < 2; i++) {
+		struct user_registers regs;
+		struct trace_frame frames[32];
+		pid_t pid = start_and_stop(exe, "wait", &regs);
+		int nr = symbols_unwind(compiled_syms, pid, pid, &regs, frames, 32), at = 0;
+
+		kill(pid, SIGKILL);
+		waitpid(pid, NULL, 0);
+		while (at < nr && !(frames[at].function && !strcmp(frames[at].function, "wait_here")))
+			at++;
+		assert_true(at < nr);
+		assert_non_null(compiled_syms->unwinder);
+		if (i && regs.r[16] == ip)
+			assert_ptr_equal(compiled_syms->unwinder, before);
+		before = compiled_syms->unwinder;
+		ip = regs.r[16];
+	}
+}
+
 static void stacks_of_waiting_programs(void **state)
 {
 	(void)state;
 	compiled_make("wait.c", compiled_c, "cc -O2 -g -o wait wait.c -pthread");
 	the_stack_of(compiled_path("wait"), true);
+	one_process_after_another(compiled_path("wait"));
 	compiled_make("waits.c", compiled_c, "cc -O2 -static -o waits waits.c -pthread");
 	the_stack_of(compiled_path("waits"), false);
 }

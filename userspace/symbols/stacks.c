@@ -15,6 +15,7 @@
 #include <unistd.h>
 #include <elfutils/libdwfl.h>
 #include "lib/base/array.h"
+#include "lib/base/hash.h"
 #include "lib/base/mappings.h"
 #include "lib/base/proc_status.h"
 #include "lib/base/remote.h"
@@ -39,6 +40,16 @@ struct unwind {
 	struct interpreted_frame interpreted[INTERPRETED_MAX];
 	int nr_interpreted, next_interpreted;	/* the next one that is not among the frames yet */
 	bool generated;		/* the frame before is of code that is in no file */
+};
+
+/*
+ * libdwfl, with the files of a process: it takes most of the time of a stack to open them. The tasks of a process, and copies
+ * of a template, have the same ones at the same addresses.
+ */
+struct unwinder {
+	Dwfl *dwfl;
+	uint64_t files;		/* hash of what is mapped where */
+	struct unwind *now;	/* the stack that is asked for */
 };
 
 static bool read_maps(struct unwind *u)
@@ -231,24 +242,31 @@ static int add_frame(Dwfl_Frame *state, void *arg)
 static int find_elf(Dwfl_Module *mod, void **userdata, const char *name, Dwarf_Addr base,
 		    char **file_name, Elf **elf)
 {
-	struct unwind *u = *userdata;
+	const struct unwinder *w = *userdata;
 	char path[PATH_MAX + 32];
 	int fd;
 
 	if (name[0] != '/')
 		return dwfl_linux_proc_find_elf(mod, userdata, name, base, file_name, elf);
-	snprintf(path, sizeof(path), "/proc/%d/root%s", u->tid, name);
+	snprintf(path, sizeof(path), "/proc/%d/root%s", w->now->tid, name);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	*elf = NULL;
 	*file_name = fd >= 0 ? strdup(path) : NULL;
 	return fd;
 }
 
-/* There is no other way for find_elf() to know whose module it is asked for. */
+/*
+ * There is no other way for find_elf() to know whose module it is asked for. What is in no file is read now: it lies in the
+ * memory of a process that may have ended when the next stack is asked for.
+ */
 static int set_userdata(Dwfl_Module *mod, void **userdata, const char *name, Dwarf_Addr base,
 			void *arg)
 {
+	GElf_Addr bias;
+
 	*userdata = arg;
+	if (name[0] != '/')
+		dwfl_module_getelf(mod, &bias);
 	return DWARF_CB_OK;
 }
 
@@ -261,12 +279,12 @@ static int no_debuginfo(Dwfl_Module *mod, void **userdata, const char *modname, 
 
 static pid_t next_thread(Dwfl *dwfl, void *arg, void **thread_arg)
 {
-	struct unwind *u = arg;
+	const struct unwinder *w = arg;
 
 	if (*thread_arg)
 		return 0;
-	*thread_arg = u;
-	return u->tid;
+	*thread_arg = arg;
+	return w->now->tid;
 }
 
 static bool get_thread(Dwfl *dwfl, pid_t tid, void *arg, void **thread_arg)
@@ -277,17 +295,72 @@ static bool get_thread(Dwfl *dwfl, pid_t tid, void *arg, void **thread_arg)
 
 static bool memory_read(Dwfl *dwfl, Dwarf_Addr addr, Dwarf_Word *result, void *arg)
 {
-	return read_memory(arg, addr, result, sizeof(*result));
+	const struct unwinder *w = arg;
+
+	return read_memory(w->now, addr, result, sizeof(*result));
 }
 
 static bool initial_registers(Dwfl_Thread *thread, void *arg)
 {
-	struct unwind *u = arg;
+	const struct unwinder *w = arg;
 	Dwarf_Word regs[17];
 
 	for (int i = 0; i < 17; i++)
-		regs[i] = u->regs.r[i];
+		regs[i] = w->now->regs.r[i];
 	return dwfl_thread_state_registers(thread, 0, 17, regs);
+}
+
+static uint64_t hash_files(const struct unwind *u)
+{
+	uint64_t h = HASH_BEGIN;
+
+	for (size_t i = 0; i < u->nr_maps; i++) {
+		const struct mapping *m = &u->maps[i];
+		const uint64_t at[] = { m->start, m->end, m->offset, m->ino, m->dev };
+
+		if (m->path[0] == '/' || !strcmp(m->path, "[vdso]"))
+			h = hash_bytes(hash_bytes(h, at, sizeof(at)), m->path, strlen(m->path) + 1);
+	}
+	return h;
+}
+
+void sym_unwinder_free(struct unwinder *w)
+{
+	if (w && w->dwfl)
+		dwfl_end(w->dwfl);
+	free(w);
+}
+
+/* The one for the process of u. NULL: out of memory, or its files cannot be told. */
+static struct unwinder *unwinder_for(struct unwind *u, int pid)
+{
+	static const Dwfl_Callbacks callbacks = {
+		.find_elf = find_elf, .find_debuginfo = no_debuginfo,
+	};
+	static const Dwfl_Thread_Callbacks threads = {
+		.next_thread = next_thread, .get_thread = get_thread, .memory_read = memory_read,
+		.set_initial_registers = initial_registers,
+	};
+	uint64_t files = hash_files(u);
+	struct unwinder *w = u->s->unwinder;
+
+	if (w && w->files == files) {
+		w->now = u;
+		return w;
+	}
+	sym_unwinder_free(w);
+	u->s->unwinder = NULL;
+	w = calloc(1, sizeof(*w));
+	if (!w)
+		return NULL;
+	*w = (struct unwinder){ .dwfl = dwfl_begin(&callbacks), .files = files, .now = u };
+	if (!w->dwfl || dwfl_linux_proc_report(w->dwfl, u->tid) || dwfl_report_end(w->dwfl, NULL, NULL) ||
+	    dwfl_getmodules(w->dwfl, set_userdata, w, 0) || !dwfl_attach_state(w->dwfl, NULL, pid, &threads, w)) {
+		sym_unwinder_free(w);
+		return NULL;
+	}
+	u->s->unwinder = w;
+	return w;
 }
 
 static void end_unwind(struct unwind *u)
@@ -301,15 +374,8 @@ static void end_unwind(struct unwind *u)
 int symbols_unwind(struct symbols *s, int pid, int tid, const struct user_registers *regs,
 		   struct trace_frame *frames, int max)
 {
-	static const Dwfl_Callbacks callbacks = {
-		.find_elf = find_elf, .find_debuginfo = no_debuginfo,
-	};
-	static const Dwfl_Thread_Callbacks threads = {
-		.next_thread = next_thread, .get_thread = get_thread, .memory_read = memory_read,
-		.set_initial_registers = initial_registers,
-	};
+	struct unwinder *w;
 	struct unwind *u;
-	Dwfl *dwfl = NULL;
 	int ret = -ENOMEM;
 
 	u = calloc(1, sizeof(*u));
@@ -323,21 +389,17 @@ int symbols_unwind(struct symbols *s, int pid, int tid, const struct user_regist
 	}
 	step_back_from_probe(u);
 	read_interpreted(u);
-	dwfl = dwfl_begin(&callbacks);
-	if (!dwfl)
-		goto out;
 	ret = -EIO;
-	if (dwfl_linux_proc_report(dwfl, tid) || dwfl_report_end(dwfl, NULL, NULL) ||
-	    dwfl_getmodules(dwfl, set_userdata, u, 0) || !dwfl_attach_state(dwfl, NULL, pid, &threads, u))
+	w = unwinder_for(u, pid);
+	if (!w)
 		goto out;
 	/* Its end is often an error, and a stack that is cut off is better than none. */
-	dwfl_getthread_frames(dwfl, tid, add_frame, u);
+	dwfl_getthread_frames(w->dwfl, tid, add_frame, u);
 	while (u->next_interpreted < u->nr_interpreted && u->nr < u->max)
 		add_interpreted(u);
 	ret = u->nr;
+	w->now = NULL;
 out:
-	if (dwfl)
-		dwfl_end(dwfl);
 	end_unwind(u);
 	return ret;
 }

@@ -195,8 +195,11 @@ struct symfile {
 	struct sym_string *strings;
 };
 
+struct unwinder;
+
 struct symbols {
 	struct symfile *files;
+	struct unwinder *unwinder;	/* of the last stack; NULL: there was none */
 	char *folder;		/* where sources are sought as well; NULL: nowhere */
 	/* stacks of an earlier unwind stay valid: their strings */
 	struct sym_string *strings;
@@ -239,6 +242,9 @@ void sym_lines_free(struct symfile *f);
 int sym_add_frames(struct symfile *f, uint64_t offset, const struct trace_frame *frames, int nr);
 /* The compilation unit of that code, NULL: none. */
 Dwarf_Die *sym_cu_at(struct symfile *f, uint64_t vaddr);
+
+/* stacks.c */
+void sym_unwinder_free(struct unwinder *w);
 
 /* sym_kept.c */
 #define SYM_FRAMES_MAX	64	/* at one place */

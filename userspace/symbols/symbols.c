@@ -93,6 +93,7 @@ void symbols_free(struct symbols *s)
 {
 	if (!s)
 		return;
+	sym_unwinder_free(s->unwinder);
 	while (s->files) {
 		struct symfile *next = s->files->next;
 
