@@ -520,17 +520,22 @@ static void copies_are_told_by_what_is_shared(void **state)
 }
 
 /* A program of one task that ends with that status and that error output, as it is told. */
-static char *ended(int code, const char *err)
+static char *ended_as(uint32_t kind, int code, const char *err)
 {
 	struct trace_writer *w = sample_begin(real);
 	char *out;
 
 	trace_add_task(w, &(struct trace_task){ .parent = TRACE_NO_TASK, .comm = "x" });
-	trace_add_outcome(w, &(struct trace_outcome){ .kind = ZUG_OUTCOME_EXIT, .code = code, .err_head = err });
+	trace_add_outcome(w, &(struct trace_outcome){ .kind = kind, .code = code, .err_head = err });
 	trace_add_stack(w, &(struct trace_stack){ .state = "exits", .nr_frames = 1, .frames = (struct trace_frame[]){
 						  { "runtime.exit", "/usr/lib/go-1.19/src/runtime/sys_linux_amd64.s", 60, false } } });
 	trace_free(sample_end(w, real, &out));
 	return out;
+}
+
+static char *ended(int code, const char *err)
+{
+	return ended_as(ZUG_OUTCOME_EXIT, code, err);
 }
 
 /* The threads of a Go program wait for goroutines; what these wait for is told in their place, where the runtime says it. */
@@ -558,6 +563,18 @@ static void goroutines_are_told(void **state)
 	out = ended(2, "panic: send on closed channel\n\ngoroutine 7 [running]:\n"
 		       "main.(*node).do(...)\n\t/src/x/node.go:9\n");
 	expect(out, "goroutine 7 runs  main.(*node).do x/node.go:9\n");
+	free(out);
+	/* one that hangs was asked by zug */
+	out = ended_as(ZUG_OUTCOME_TIMEOUT, 0, "own words\nSIGQUIT: quit\nPC=0x463ac1 m=0 sigcode=0\n\ngoroutine 1 [chan receive]:\n"
+		       "runtime.gopark()\n\t/usr/lib/go-1.19/src/runtime/proc.go:363 +0xd6 fp=0xc00\n"
+		       "main.main()\n\t/src/x/main.go:5 +0x1 fp=0xc000086f80 sp=0xc000086f50 pc=0x46710f\n\n"
+		       "goroutine 9 [runnable]:\nmain.f()\n\t/src/x/main.go:7 +0x1\n\n"
+		       "rax 0xca\nrbx 0x0\n");
+	expect(out, "The goroutines, where the program was ended:\n"
+		    "      goroutine 1 waits: chan receive  main.main x/main.go:5\n"
+		    "      goroutine 9 could run  main.f x/main.go:7\n");
+	expect(out, "standard error\n    own words\n");
+	expect_not(out, "rax");
 	free(out);
 	/* what was asked for by a program that goes on (debug.Stack()) */
 	out = ended(1, "goroutine 7 [running]:\nmain.f()\n\t/src/x/node.go:9\n");

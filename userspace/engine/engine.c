@@ -762,6 +762,8 @@ int engine_run(struct engine *e, const struct replay *r, struct trace_writer *t,
 		steps_diverged(e, "the program ended at step %lu of %lu", (unsigned long)x->steps,
 			       (unsigned long)r->nr);
 	decide_final(e);
+	e->w->hangs = !ended && (x->outcome.kind == ZUG_OUTCOME_TIMEOUT || x->outcome.kind == ZUG_OUTCOME_DEADLOCK ||
+				 x->outcome.kind == ZUG_OUTCOME_LOCK_CYCLE || x->outcome.kind == ZUG_OUTCOME_LIVELOCK);
 	ret = e->w->ops->drain(e->w, &status, err, errlen);
 	x->status = ended ? status : -1;
 	x->drain_ns = engine_look(e) - end;

@@ -309,6 +309,7 @@ struct world {
 	bool ends_stop;			/* the engine's, too: no lease and no plan goes over a task's end */
 	uint8_t ends_well;		/* the engine's, too: the status with which the root command may end under a lease */
 	uint32_t yields, yield_points;	/* the engine's, too: the next lease goes over so many yields, and so many points behind each */
+	bool hangs;			/* the engine's, too, when it drains: the execution did not end by itself, which is its failure */
 	bool told_again;		/* what comes next was told before, of another execution: tasks go on when all of that is told */
 	bool frees;			/* the world's: a label of this execution had ZUG_L_FREES */
 	bool *of_runtime;		/* the engine's: by task, whether a language's runtime has it for itself */

@@ -494,6 +494,21 @@ static void kill_strays(struct kworld *k)
 			sandbox_kill_stray(k->o.sandbox, k->w.tasks[i].tgid);
 }
 
+/*
+ * A goroutine that waits has no thread, so the stacks of a Go program's threads do not show it. The runtime prints all
+ * goroutines when it gets SIGQUIT, and ends.
+ */
+static void ask_goroutines(struct kworld *k)
+{
+	uint64_t bias;
+
+	for (uint32_t m = 0; k->w.nr_tasks && m < probes_nr_modules(k->o.probes); m++)
+		if (probes_module(k->o.probes, m)->go && !places_bias(k->o.places, k->w.tasks[0].process, m, &bias)) {
+			sandbox_quit(k->o.sandbox, k->run.root_pid);
+			return;
+		}
+}
+
 static int kworld_drain(struct world *w, int *status, char *err, size_t errlen)
 {
 	struct kworld *k = kw(w);
@@ -504,6 +519,8 @@ static int kworld_drain(struct world *w, int *status, char *err, size_t errlen)
 	kworld_root_close(&k->cwd);
 	if (k->run.left)
 		kill_strays(k);
+	if (w->hangs && k->run.root_pid > 0 && !k->o.launch.joined)
+		ask_goroutines(k);
 	ret = sandbox_drain(k->o.sandbox, k->run.root_pid, status);
 	if (k->o.launch.joined)
 		*status = k->run.root_status;

@@ -260,10 +260,18 @@ static void put_outputs(struct report *r, int max_lines)
 {
 	const struct trace_outcome *o = trace_outcome(r->t);
 
+	const char *dump = o && max_lines && o->kind != ZUG_OUTCOME_EXIT ? report_go_dump(o->err_head) : NULL;
+	char *own = dump ? strndup(o->err_head, dump - o->err_head) : NULL;
+
 	if (!o)
 		return;
 	put_output(r, "standard output", o->out_head, o->out_tail, max_lines);
-	put_output(r, "standard error", o->err_head, o->err_tail, max_lines);
+	/* not what zug has asked for, whose last lines are the processor's registers */
+	if (own)
+		put_output(r, "standard error", own, NULL, max_lines);
+	else
+		put_output(r, "standard error", o->err_head, o->err_tail, max_lines);
+	free(own);
 }
 
 /* ---- decisions ---- */

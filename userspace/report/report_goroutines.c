@@ -3,7 +3,8 @@
  * report_goroutines.c - what each goroutine waits for, or did last, as Go's runtime has told on the error output
  *
  * The tasks of a Go program are threads of its runtime. A goroutine that waits has no thread, so the stacks of the tasks do
- * not show it. But where the runtime ends the program (all goroutines are asleep; a panic) it prints the goroutines:
+ * not show it. But where the runtime ends the program (all goroutines are asleep; a panic), or zug asks it by SIGQUIT, because
+ * the program hangs, it prints the goroutines:
  *
  *	goroutine 18 [semacquire]:
  *	sync.(*Mutex).Lock(...)
@@ -83,11 +84,12 @@ static const char *read_frames(const char *line, struct goroutine *g)
 		colon = memrchr(at, ':', strcspn(at, "\n"));
 		if (!g->line && colon && isdigit((unsigned char)colon[1]) && strncmp(line, "created by ", 11)) {
 			snprintf(g->file, sizeof(g->file), "%.*s", (int)(colon - at - 1), at + 1);
-			if (symbols_of_library(g->file)) {
-				snprintf(g->library, sizeof(g->library), "%.*s", length, line);
-			} else {
+			if (!symbols_of_library(g->file)) {
 				snprintf(g->function, sizeof(g->function), "%.*s", length, line);
 				g->line = strtoul(colon + 1, NULL, 10);
+			} else if (strncmp(line, "runtime.", 8)) {
+				/* of the runtime's own ones the state tells more */
+				snprintf(g->library, sizeof(g->library), "%.*s", length, line);
 			}
 		}
 		line = next_line(at);
@@ -99,28 +101,45 @@ static void put_goroutine(struct report *r, const struct goroutine *g)
 {
 	struct trace_frame frame = { .function = g->function, .file = g->file, .line = g->line };
 	char place[600], state[100], library[256];
-	bool runs = !strcmp(g->state, "running");
+	bool runs = !strcmp(g->state, "running"), could = !strcmp(g->state, "runnable");
 
 	report_frame(r, &frame, place, sizeof(place));
 	report_clean(state, sizeof(state), g->state);
 	report_clean(library, sizeof(library), g->library);
 	/* "semacquire" tells less than the function that was called; a channel's operations have none */
-	fprintf(r->out, "      goroutine %lu %s%s%s%s  %s\n", g->number, runs ? "runs" : "waits: ", report_style(r, STYLE_STRONG),
-		runs ? "" : *library ? library : state, report_style(r, STYLE_PLAIN), place);
+	fprintf(r->out, "      goroutine %lu %s%s%s%s  %s\n", g->number, runs ? "runs" : could ? "could run" : "waits: ",
+		report_style(r, STYLE_STRONG), runs || could ? "" : *library ? library : state, report_style(r, STYLE_PLAIN), place);
 	report_source_line(r, &frame, 8);
+}
+
+const char *report_go_dump(const char *text)
+{
+	static const char word[] = "SIGQUIT: quit\n";
+	const char *p = text ? strstr(text, word) : NULL;
+
+	return p && (p == text || p[-1] == '\n') ? p : NULL;
+}
+
+/* Where what the runtime tells begins; "": it told nothing. */
+static const char *told(const struct trace_outcome *o)
+{
+	const char *dump = report_go_dump(o->err_tail), *text = o->err_head ? o->err_head : "";
+
+	if (o->kind == ZUG_OUTCOME_EXIT)
+		/* these two are the runtime's words, at the begin of a line */
+		return !strncmp(text, "fatal error: ", 13) || strstr(text, "\nfatal error: ") || !strncmp(text, "panic: ", 7) ||
+		       strstr(text, "\npanic: ") ? text : "";
+	dump = dump ? dump : report_go_dump(text);
+	return dump ? dump : "";
 }
 
 bool report_goroutines(struct report *r)
 {
 	const struct trace_outcome *o = trace_outcome(r->t);
-	const char *line = o && o->kind == ZUG_OUTCOME_EXIT && o->err_head ? o->err_head : "";
+	const char *line = o ? told(o) : "";
 	struct goroutine g;
 	unsigned int nr = 0;
 
-	/* these two are the runtime's words, at the begin of a line */
-	if (strncmp(line, "fatal error: ", 13) && !strstr(line, "\nfatal error: ") && strncmp(line, "panic: ", 7) &&
-	    !strstr(line, "\npanic: "))
-		return false;
 	while (*line) {
 		bool header = is_header(line, &g);
 
@@ -135,8 +154,8 @@ bool report_goroutines(struct report *r)
 		if (nr > GOROUTINES_MAX)
 			continue;
 		if (nr == 1)
-			fprintf(r->out, "\n%sThe goroutines, where the program ends:%s\n", report_style(r, STYLE_STRONG),
-				report_style(r, STYLE_PLAIN));
+			fprintf(r->out, "\n%sThe goroutines, where the program %s:%s\n", report_style(r, STYLE_STRONG),
+				o->kind == ZUG_OUTCOME_EXIT ? "ends" : "was ended", report_style(r, STYLE_PLAIN));
 		put_goroutine(r, &g);
 	}
 	return nr;

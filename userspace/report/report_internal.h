@@ -149,6 +149,8 @@ void report_signals(struct report *r);
  * line. False: it told none.
  */
 bool report_goroutines(struct report *r);
+/* Where, in an error output, Go's runtime begins to tell what it was asked for by SIGQUIT; NULL: nowhere. */
+const char *report_go_dump(const char *text);
 
 /* ---- report_json.c ---- */
 

@@ -556,6 +556,7 @@ int sandbox_show_cpus(struct sandbox *s)
 #define STRAY_TRIES 10000
 #define STRAY_US 1000
 #define REAP_TRIES 200
+#define QUIT_MS 500
 
 static void close_watches(struct sandbox *s)
 {
@@ -718,6 +719,23 @@ static void await_death(const struct sandbox *s, int looks, uint64_t begin_ns)
 			__builtin_ia32_pause();
 	}
 	nanosleep(looks < SOON_TRIES ? &soon : &later, NULL);
+}
+
+void sandbox_quit(struct sandbox *s, pid_t root)
+{
+	struct zug_ctl ctl = { .cmd = ZUG_CMD_DRAIN, .sandbox = s->slot };
+	const struct timespec pause = { .tv_nsec = 1000000 };
+	siginfo_t dead = { 0 };
+
+	sandbox_pause_watches(s, true);
+	kernel_ctl(s->k, &ctl);
+	if (kill(root, SIGQUIT))
+		return;
+	for (int i = 0; i < QUIT_MS && !dead.si_pid; i++) {
+		if (waitid(P_PID, root, &dead, WEXITED | WNOHANG | WNOWAIT | __WALL))
+			return;
+		nanosleep(&pause, NULL);
+	}
 }
 
 int sandbox_drain(struct sandbox *s, pid_t root, int *status)

@@ -168,6 +168,11 @@ int sandbox_drain(struct sandbox *s, pid_t root, int *status);
  * sandbox_drain() waits. Only for sandboxes without pids of their own.
  */
 void sandbox_kill_stray(struct sandbox *s, pid_t pid);
+/*
+ * Before sandbox_drain(): lets the test run freely, with SIGQUIT for its root command, which is a child of ours, until that has ended,
+ * for up to half a second.
+ */
+void sandbox_quit(struct sandbox *s, pid_t root);
 /* True when sandbox_kill_stray() was called: limits of the cgroup did not hold for all of the test. */
 bool sandbox_was_left(const struct sandbox *s);
 /*
