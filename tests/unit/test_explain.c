@@ -33,9 +33,9 @@ static int tear_down(void **state)
 }
 
 /* A handler's step, and one behind it, are such operations, in that file; those on data are on the same. At 'real'. */
-static struct trace *handled(uint16_t op, const char *file)
+static struct trace *handled_by(uint16_t op, const char *file, const char *signal, const char *handler)
 {
-	static const char *const functions[] = { "main", "on_child", "looks", "waits" };
+	const char *const functions[] = { "main", handler, "looks", "waits" };
 	uint64_t object = op == ZUG_OP_DATA_READ ? 6 : 0;
 	uint32_t enabled[1] = { 0 };
 	struct trace_writer *w = sample_begin(real);
@@ -44,7 +44,7 @@ static struct trace *handled(uint16_t op, const char *file)
 
 	trace_add_task(w, &(struct trace_task){ .parent = TRACE_NO_TASK, .comm = "x" });
 	trace_add_module(w, &(struct trace_module){ 1, file, "" });
-	trace_add_object(w, &(struct trace_object){ 5, "signal", "SIGCHLD" });
+	trace_add_object(w, &(struct trace_object){ 5, "signal", signal });
 	trace_add_object(w, &(struct trace_object){ 6, "variable", "flag" });
 	for (uint64_t i = 0; i < 4; i++) {
 		struct trace_frame frame = { functions[i], "x.c", 1 + i, false };
@@ -62,6 +62,11 @@ static struct trace *handled(uint16_t op, const char *file)
 	t = sample_end(w, real, &out);
 	free(out);
 	return t;
+}
+
+static struct trace *handled(uint16_t op, const char *file)
+{
+	return handled_by(op, file, "SIGCHLD", "on_child");
 }
 
 /* Where a handler came in: after which step, what it does, and with what its task goes on. */
@@ -106,6 +111,16 @@ static void signals_have_a_place(void **state)
 	expect(out, "      T0 does in the handler data-read flag  looks x.c:3\n"
 		    "      T0 goes on with data-read flag  waits x.c:4\n");
 	free(out);
+	/* Go's runtime does that for itself; a program may use the signal, too */
+	trace_free(handled_by(ZUG_OP_YIELD, "/src/x", "SIGURG", "runtime.sigtramp"));
+	out = show(ZUG_EXIT_PASS, "--brief", real, NULL);
+	expect_not(out, "Signals that were handled");
+	free(out);
+	trace_free(handled_by(ZUG_OP_YIELD, "/src/x", "SIGURG", "on_urgent"));
+	out = show(ZUG_EXIT_PASS, "--brief", real, NULL);
+	expect(out, "SIGURG is delivered to T0  handler on_urgent");
+	free(out);
+	trace_free(handled(ZUG_OP_DATA_READ, "/src/x"));
 	out = show(ZUG_EXIT_PASS, real, NULL);
 	expect(out, "signal-handler SIGCHLD");
 	expect(out, "~ the handler returns");

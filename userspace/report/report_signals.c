@@ -156,12 +156,14 @@ static bool beside_the_point(const struct trace *t)
 
 /*
  * Step i is where a handler begins that is worth a word. A shell, make(1) and the like collect their children in a handler of
- * their own, many times: an order that depends on that shows in what their next commands do.
+ * their own, many times: an order that depends on that shows in what their next commands do. Go's runtime takes goroutines
+ * off their threads by SIGURG.
  */
-static bool is_told(const struct report *r, uint64_t i)
+static bool is_told(struct report *r, uint64_t i)
 {
 	const struct zug_label *l = &trace_step(r->t, i)->label;
 	const struct trace_module *file;
+	const struct trace_frame *frames;
 	const struct trace_site *site;
 	char object[300];
 
@@ -170,6 +172,9 @@ static bool is_told(const struct report *r, uint64_t i)
 	site = trace_site(r->t, l->site);
 	file = site ? trace_module(r->t, site->module) : NULL;
 	report_object_name(r, l->object, object, sizeof(object));
+	if (!strcmp(object, "SIGURG") && report_frames(r, l->site, &frames) && frames[0].function &&
+	    !strcmp(frames[0].function, "runtime.sigtramp"))
+		return false;
 	return strcmp(object, "SIGCHLD") || !file || !path_is_installed(file->path);
 }
 
