@@ -277,9 +277,10 @@ static bool is_told(const struct scan *s, uint32_t range)
 }
 
 /*
- * What was said to be atomic, and several tasks access, be it by LOCK instructions, is a point like these. And what
- * lies in a larger piece that is accessed as a whole, or reaches out of one, is told from now on by
- * the begin of that, too: its label and that of the other have an object in common then.
+ * What was said to be atomic, and several tasks access, be it by LOCK instructions, is a point like these. So is an access of
+ * which nothing is known (there are no sources), where another task has an atomic instruction for that memory: an atomic load
+ * is an ordinary instruction. And what lies in a larger piece that is accessed as a whole, or reaches out of one, is told from
+ * now on by the begin of that, too: its label and that of the other have an object in common then.
  */
 static void conclude_ranges(struct scan *s)
 {
@@ -289,7 +290,8 @@ static void conclude_ranges(struct scan *s)
 		uint32_t range = s->seen[first].range - 1,
 			 nr = ranges_overlaps(s->ranges, range, list, OVERLAPS);
 		uint64_t addr = ranges_at(s->ranges, range)->addr, begin = addr;
-		bool shared = false, written = false;
+		uint32_t atomic = WORLD_NO_TASK; /* has such an instruction there */
+		bool shared = false, written = false, atomics = false;
 
 		for (uint32_t i = 0; i < nr; i++)
 			if (ranges_at(s->ranges, list[i])->addr < begin && is_told(s, list[i]))
@@ -298,6 +300,10 @@ static void conclude_ranges(struct scan *s)
 		     end++) {
 			shared |= s->seen[end].task != s->seen[first].task;
 			written |= s->seen[end].how & HOW_WRITE;
+			if (s->seen[end].place != NO_PLACE)
+				continue;
+			atomics |= atomic != WORLD_NO_TASK && atomic != s->seen[end].task;
+			atomic = s->seen[end].task;
 		}
 		for (size_t i = first; i < end; i++) {
 			struct access_place *a;
@@ -306,6 +312,8 @@ static void conclude_ranges(struct scan *s)
 				continue;
 			a = &s->places[s->seen[i].place];
 			a->added |= shared && a->op != ZUG_OP_NONE;
+			a->added |= written && !a->plain &&
+				    (atomics || (atomic != WORLD_NO_TASK && atomic != s->seen[i].task));
 			a->shared |= shared && written;
 			if (addr - begin > a->within)
 				a->within = addr - begin;

@@ -148,6 +148,13 @@ for twin in aba-stack barrier-reuse bounded-queue c11-threads callback-delete ch
 	end
 done
 # 16 looks at first, and one in 16 executions behind these
+# A load without its source, of what another task sets by an atomic instruction.
+if begin "an atomic load of which nothing is known"; then
+	zug 120 run -q --no-minimize --executions 200 -o traces -- "$programs/points/late-flag"
+	want_status 1
+	want_out '^replayed: 1 of 1 times the same'
+	end
+fi
 if begin "what several tasks access in order is looked at again and again"; then
 	zug 60 run -q --seed 1 --executions 300 --list-points -o traces -- "$programs/grace-period-fixed"
 	want_status 0
