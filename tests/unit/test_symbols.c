@@ -416,6 +416,13 @@ static void atomic_accesses(void **state)
 	assert_true(!symfile_has_lines(f) && symfile_by_gcc(f, compiled_find(compiled_open(compiled_path("named")), "plain").last.offset));
 	f = compiled_open(compiled_path("bare-whole"));
 	assert_int_equal(says(f, "plain"), SYMSAYS_NOTHING);
+	/* Rust's library has lines, which the program that uses it may lack; other code without lines is the compiler's */
+	compiled_make("app.c", "int y;\nint _ZN3app4work17h0123456789abcdefE(void) { return y; }\nint other(void) { return y; }\n",
+		      "cc -O1 -c app.c");
+	compiled_make("lib.c", "int main(void) { return 0; }\n", "cc -g -O1 -c lib.c && cc -o mixed lib.o app.o");
+	f = compiled_open(compiled_path("mixed"));
+	assert_int_equal(says(f, "*work*"), SYMSAYS_UNKNOWN);
+	assert_int_equal(says(f, "other"), SYMSAYS_NOTHING);
 	/* compiled elsewhere: found below the folder that is looked in */
 	compiled_make("far.c", source, "mkdir -p far/src && mv far.c far/src && cd far && cc -g -O1 -I.. -o ../far.elf src/far.c "
 	     "-fdebug-prefix-map=$PWD=/no/such/far && cp ../far.elf ../far2.elf");

@@ -247,6 +247,17 @@ static bool is_beside(Dwarf_Die *cu, const struct atomic_source *s, const struct
 	return p[n] == '[' || tells_columns(cu, s, line);
 }
 
+/*
+ * Rust's library is compiled with lines, which are in every program that cargo has not stripped of them: a function in Rust that
+ * has none, although others have some, is of a program that was compiled without.
+ */
+static bool is_rust_without_lines(struct symfile *f, uint64_t vaddr)
+{
+	const struct sym *s = sym_at(f, vaddr, true);
+
+	return s && (!strncmp(s->name, "_R", 2) || (!strncmp(s->name, "_ZN", 3) && strstr(s->name, "17h")));
+}
+
 enum symsays symfile_says_atomic(struct symfile *f, uint64_t offset)
 {
 	uint64_t vaddr = symfile_vaddr_of(f, offset);
@@ -256,8 +267,10 @@ enum symsays symfile_says_atomic(struct symfile *f, uint64_t offset)
 	struct atomic_source *s;
 	int line = 0;
 
-	if (vaddr == UINT64_MAX || (!cu && f->dwarf))
+	if (vaddr == UINT64_MAX)
 		return SYMSAYS_NOTHING;
+	if (!cu && f->dwarf)
+		return is_rust_without_lines(f, vaddr) ? SYMSAYS_UNKNOWN : SYMSAYS_NOTHING;
 	if (!cu)
 		return without_lines(f);
 	/* line 0: code that the compiler made of several lines */
