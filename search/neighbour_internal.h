@@ -184,6 +184,11 @@ void neighbour_siblings_end(struct neighbour *n, bool passes);
 uint32_t neighbour_follow_siblings(struct neighbour *n, const struct choice *c);
 int neighbour_siblings_step(struct neighbour *n, uint32_t task);
 uint64_t neighbour_siblings_promise(const struct neighbour *n, uint32_t task);
+/*
+ * Of the execution that has passed the last step that was waited for, and the first one that waited, as steps of n->now; others
+ * may see what these do. False: there are none such, or n->a.error.
+ */
+bool neighbour_siblings_decide(struct neighbour *n, uint64_t *first, uint64_t *second);
 
 /* ---- neighbour_names.c ---- */
 

@@ -191,14 +191,11 @@ static bool name_whole(const struct neighbour *n, const struct pairing *same, st
  */
 static void name_siblings(struct neighbour *n, const struct pairing *same, struct neighbour_result *r)
 {
-	const struct siblings *s = &n->siblings;
 	struct neighbour_op *ops[2], first = { .failing = UINT64_MAX }, second = first;
 	struct zug_label there;
 
-	if (s->first_step == UINT64_MAX || s->second_step == UINT64_MAX)
+	if (!neighbour_siblings_decide(n, &second.passing, &first.passing))
 		return;
-	first.passing = settled_before(&n->now_steps, s->second_step);
-	second.passing = settled_before(&n->now_steps, s->first_step);
 	ops[0] = &first;
 	ops[1] = &second;
 	for (int i = 0; i < 2; i++) {

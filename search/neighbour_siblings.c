@@ -24,8 +24,8 @@
 /* Creators are followed so far up. */
 #define DEPTH_MAX	64
 
-/* The bits of who uses an object. */
-enum { FIRST = 1, SECOND = 2, OTHERS = 4 };
+/* The bits of who uses an object, and that one changes it. */
+enum { FIRST = 1, SECOND = 2, OTHERS = 4, CHANGED = 8 };
 
 struct use {
 	uint64_t object;
@@ -163,14 +163,20 @@ static int by_object(const void *a, const void *b)
 static struct use *find_uses(const struct neighbour *n, const struct sibling_pair *p, size_t *nr)
 {
 	struct use *uses = calloc(2 * n->now.nr + 1, sizeof(*uses));
+	bool locks = has_op(&n->now, ZUG_OP_FLOCK);
 	size_t have = 0;
 
 	for (size_t i = 0; uses && i < n->now.nr; i++) {
-		struct access a = access_of(&n->now.labels[i]);
+		const struct zug_label *l = &n->now.labels[i];
+		struct access a = access_of(l);
+		uint8_t who = user(&n->births_now, p, n->now.tasks[i]);
 
+		/* a file that is closed stays as it is: each job of a shell closes the script, which only the shell reads */
+		if (a.write && (l->op != ZUG_OP_CLOSE || locks || zug_object_is_numbered(l->object)))
+			who |= CHANGED;
 		for (int k = 0; k < 2; k++)
 			if (a.object[k] && a.object[k] != ACCESS_OPAQUE)
-				uses[have++] = (struct use){ a.object[k], user(&n->births_now, p, n->now.tasks[i]) };
+				uses[have++] = (struct use){ a.object[k], who };
 	}
 	if (uses)
 		qsort(uses, have, sizeof(*uses), by_object);
@@ -190,7 +196,7 @@ static bool is_shared(const struct use *uses, size_t nr, const struct access *a,
 		const struct use key = { .object = a->object[k] };
 		const struct use *u = a->object[k] ? bsearch(&key, uses, nr, sizeof(*uses), by_object) : NULL;
 
-		if (u && u->users & ~own)
+		if (u && u->users & CHANGED && u->users & ~(own | CHANGED))
 			return true;
 	}
 	return false;
@@ -222,6 +228,40 @@ static void find_points(struct neighbour *n, enum siblings_part part)
 			points->at[points->nr++] = s->made_at[step];
 	}
 	free(uses);
+}
+
+/* Step i is made by that side, and others may see it. */
+static bool shows(const struct neighbour *n, const struct use *uses, size_t nr, size_t i, uint8_t side)
+{
+	struct access a = access_of(&n->now.labels[i]);
+
+	return user(&n->births_now, &n->siblings.now, n->now.tasks[i]) == side && is_shared(uses, nr, &a, side);
+}
+
+bool neighbour_siblings_decide(struct neighbour *n, uint64_t *first, uint64_t *second)
+{
+	const struct siblings *s = &n->siblings;
+	size_t nr, i, k;
+	struct use *uses;
+
+	if (s->first_step == UINT64_MAX || s->second_step == UINT64_MAX)
+		return false;
+	uses = find_uses(n, &s->now, &nr);
+	if (!uses) {
+		n->a.error = -ENOMEM;
+		return false;
+	}
+	i = settled_before(&n->now_steps, s->first_step);
+	k = settled_before(&n->now_steps, s->second_step);
+	while (i < n->now.nr && i && !shows(n, uses, nr, i, FIRST))
+		i--;
+	while (k < n->now.nr && !shows(n, uses, nr, k, SECOND))
+		k++;
+	*first = i;
+	*second = k;
+	i = i < n->now.nr && k < n->now.nr && shows(n, uses, nr, i, FIRST);
+	free(uses);
+	return i;
 }
 
 static void begin_halving(struct siblings *s, enum siblings_part part)

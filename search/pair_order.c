@@ -18,13 +18,14 @@ static bool tears(const struct critical *c, const struct critical_pair *p, const
 	       (l->object == t->object || l->object2 == t->object);
 }
 
+/* What they have in common is waited for: a wait that is over has a lock in common with others, too. */
 static bool is_waited(const struct critical *c, const struct critical_pair *p, const uint64_t *waited, size_t nr)
 {
 	uint32_t task;
 	const struct zug_label *a = critical_label(c, p->first, &task), *b = critical_label(c, p->second, &task);
 
 	for (size_t i = 0; i < nr; i++)
-		if (a->object == waited[i] || a->object2 == waited[i] || b->object == waited[i] || b->object2 == waited[i])
+		if ((a->object == waited[i] || a->object2 == waited[i]) && (b->object == waited[i] || b->object2 == waited[i]))
 			return true;
 	return false;
 }

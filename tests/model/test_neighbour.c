@@ -503,6 +503,12 @@ static void test_waited(void)
 	       "order: the last pair first");
 	tap_ok(!pair_order(&c, waited, 2, pairs, nr) && pairs[0].first == 0 && pairs[1].first == 2,
 	       "order: what is waited for before it");
+	/* 1 has come out of a wait for 77, with a lock, 79, that 2 takes then */
+	labels[0] = (struct zug_label){ .op = ZUG_OP_RESUME, .object = 77, .object2 = 79, .site = 100 };
+	labels[1] = (struct zug_label){ .op = ZUG_OP_UNLOCK, .object = 79, .flags = ZUG_L_WRITE, .site = 101 };
+	for (size_t i = 0; i < nr; i++)
+		pairs[i] = (struct critical_pair){ .first = 2 - 2 * i, .second = 3 - 2 * i };
+	tap_ok(!pair_order(&c, waited, 2, pairs, nr) && pairs[0].first == 2, "order: not what only one of the two has waited for");
 	free(pairs);
 }
 
@@ -890,9 +896,42 @@ static void test_siblings(void)
 	tap_ok(!failed, "siblings: the trial that is told passes");
 }
 
+/*
+ * Job 1 writes a file, 77, and closes another one, 78, that nobody changes; then job 2 begins, looks at that one and closes it,
+ * and reads the first. Of what the halves have come to so far only the write and the read say something.
+ */
+static void test_siblings_decide(void)
+{
+	uint32_t tasks[] = { 1, 1, 2, 2, 2, 2 }, at[] = { 0, 0, 0 }, parents[] = { SEARCH_NO_TASK, 0, 0 };
+	struct zug_label labels[] = {
+		{ .op = ZUG_OP_WRITE, .object = 77, .flags = ZUG_L_WRITE }, { .op = ZUG_OP_CLOSE, .object = 78, .flags = ZUG_L_WRITE },
+		{ .op = ZUG_OP_BEGIN }, { .op = ZUG_OP_STAT, .object = 78 },
+		{ .op = ZUG_OP_CLOSE, .object = 78, .flags = ZUG_L_WRITE }, { .op = ZUG_OP_READ, .object = 77, .flags = ZUG_L_WRITE },
+	};
+	struct neighbour n = { .now = { .tasks = tasks, .labels = labels, .nr = 6 },
+			       .births_now = { .at = at, .parents = parents, .nr = 3 },
+			       .siblings = { .now = { 1, 2 }, .first_step = 1, .second_step = 2 } };
+	uint64_t first, second;
+
+	if (settled_steps(&n.now, &n.now_steps))
+		abort();
+	tap_ok(neighbour_siblings_decide(&n, &first, &second) && first == 0 && second == 5,
+	       "siblings: what decides is seen by the other one (steps %llu and %llu)", (unsigned long long)first,
+	       (unsigned long long)second);
+	labels[4].op = ZUG_OP_FLOCK;
+	tap_ok(neighbour_siblings_decide(&n, &first, &second) && first == 1 && second == 3,
+	       "siblings: to close a file that may be locked is (steps %llu and %llu)", (unsigned long long)first,
+	       (unsigned long long)second);
+	n.now.nr = 5;
+	labels[4].op = ZUG_OP_CLOSE;
+	tap_ok(!neighbour_siblings_decide(&n, &first, &second), "siblings: without such steps nothing does");
+	settled_release(&n.now_steps);
+}
+
 int main(void)
 {
 	test_siblings();
+	test_siblings_decide();
 	test_ended();
 	test_waited();
 	test_parts();
