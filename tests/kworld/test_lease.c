@@ -695,6 +695,75 @@ static void test_relative_paths(void)
 	side_end(k);
 }
 
+/* T0, which is this process, stands before a system call with these paths (second: NULL, or another one): its label. */
+static const struct zug_label *label_before(struct kworld *k, int nr, const char *path, const char *second)
+{
+	struct zug_event *e = side_put(ZUG_EV_SYSCALL, 1, ZUG_EF_ASK);
+
+	e->nr = nr;
+	e->pid = getpid();
+	e->arg[0] = e->arg[2] = AT_FDCWD;
+	side.call = (struct zug_call){ .task = 1, .root_mnt = 7, .root_dentry = 8, .path_len[0] = strlen(path) + 1 };
+	strcpy(side.call.path[0], path);
+	if (second) {
+		side.call.path_len[1] = strlen(second) + 1;
+		strcpy(side.call.path[1], second);
+	}
+	if (!side_next_is(k, WORLD_POINT, 0, true))
+		tap_ok(false, "a task stands before a system call with the path %s", path);
+	k->w.ops->grant(&k->w, 0);
+	return &k->w.tasks[0].label;
+}
+
+/* What a path leads to depends on links on the way, and on what the names of files are moved to. */
+static void test_ways(void)
+{
+	char top[] = "/tmp/zug-ways-XXXXXX", link[64], below[64], beyond[64], folder[64], file[64], other[64];
+	const struct zug_label *l;
+	struct kworld *k;
+	uint64_t link_id, id;
+
+	if (!mkdtemp(top)) {
+		tap_ok(false, "a folder for links");
+		return;
+	}
+	snprintf(link, sizeof(link), "%s/current", top);
+	snprintf(below, sizeof(below), "%s/current/version", top);
+	snprintf(folder, sizeof(folder), "%s/one", top);
+	snprintf(beyond, sizeof(beyond), "%s/one/version", top);
+	snprintf(file, sizeof(file), "%s/list", top);
+	snprintf(other, sizeof(other), "%s/list.new", top);
+	tap_ok(!mkdir(folder, 0700) && !symlink("one", link) && !mknod(file, S_IFREG | 0600, 0) &&
+		       !mknod(other, S_IFREG | 0600, 0), "a folder, a link to it, and two files");
+	k = side_begin();
+	k->w.ops->grant(&k->w, 0);
+	l = label_before(k, SYS_unlink, link, NULL);
+	link_id = l->object;
+	tap_ok(link_id && link_id == places_path(k->o.places, link) && !l->object2, "a link that is removed is what counts, not its target");
+	l = label_before(k, SYS_access, below, NULL);
+	tap_ok(l->object == places_path(k->o.places, beyond) && l->object2 == link_id && l->flags & ZUG_L_COPIES,
+	       "a file below a link is that below its target, and depends on the link, which it only looks at");
+	l = label_before(k, SYS_access, link, NULL);
+	tap_ok(l->object == places_path(k->o.places, folder) && l->object2 == link_id, "so does the link's target");
+	unlink(link);
+	tap_ok(label_before(k, SYS_access, below, NULL)->object2 == link_id, "  and where it is missing");
+	tap_ok(!label_before(k, SYS_access, link, NULL)->object2, "  that name by itself depends on nothing else");
+	l = label_before(k, SYS_access, file, NULL);
+	id = l->object;
+	tap_ok(id && !l->object2, "a file without links on the way is one object");
+	l = label_before(k, SYS_access, other, NULL);
+	tap_ok(l->object != id, "another one is another");
+	l = label_before(k, SYS_rename, other, file);
+	tap_ok(l->object != id && l->object2 == id, "it is about to be put in place of the first");
+	rename(other, file);
+	tap_ok(label_before(k, SYS_access, file, NULL)->object == id, "  and is what that name stands for from then on");
+	unlink(file);
+	rmdir(folder);
+	rmdir(top);
+	side.call.task = 0;
+	side_end(k);
+}
+
 /* T0 stands before a system call with that descriptor, pipe, and is to go on under the plan. */
 static void stands_before_call(struct kworld *k, int nr, uint64_t pipe, const struct world_plan *plan)
 {
@@ -848,6 +917,7 @@ int main(void)
 	test_leased_calls();
 	test_leased_addresses();
 	test_relative_paths();
+	test_ways();
 	test_calls_of_plan();
 	test_signals_of_plan();
 	test_output();

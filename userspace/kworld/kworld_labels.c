@@ -6,13 +6,16 @@
  * paths and descriptors can be read. The names of objects are made in places.c; what signals and ends act on in
  * kworld_signals.c; what a task that has blocked waits for in kworld_blocked.c.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/futex.h>
+#include <linux/openat2.h>
 #include <netinet/in.h>
 #include <sched.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/sem.h>
 #include <sys/socket.h>
@@ -203,16 +206,88 @@ static int root_of(struct test_root *r, const struct zug_event *e, const struct 
 	return r->fd;
 }
 
-/* The file that a path names now, if it exists. Symbolic links are followed, for what they stand for. */
-static bool find_file(struct kworld *k, const struct zug_event *e, const struct zug_call *c, const char *full, struct stat *st)
+/* The call is about the link itself where the path's last part is a symbolic link. */
+static bool is_of_link(const struct syscall_desc *d, const struct zug_event *e)
+{
+	if (d->op == ZUG_OP_UNLINK || d->op == ZUG_OP_RENAME || d->op == ZUG_OP_LINK)
+		return true;
+	if (d->op == ZUG_OP_OPEN)
+		return e->arg[d->path_arg & 3] & O_NOFOLLOW && strcmp(d->name, "openat2") && strcmp(d->name, "creat");
+	return !strcmp(d->name, "lstat") || !strncmp(d->name, "readlink", 8) ||
+	       (!strcmp(d->name, "newfstatat") && e->arg[3] & AT_SYMLINK_NOFOLLOW) ||
+	       (!strcmp(d->name, "statx") && e->arg[2] & AT_SYMLINK_NOFOLLOW);
+}
+
+/* The file that a path names now, if it exists. Symbolic links are followed, for what they stand for, unless flags say no. */
+static bool find_file(struct kworld *k, const struct zug_event *e, const struct zug_call *c, const char *full, int flags,
+		      struct stat *st)
 {
 	char path[2 * PATH_MAX + 32];
 	int root = root_of(&k->root, e, c);
 
 	if (root >= 0)
-		return !fstatat(root, full[1] ? full + 1 : ".", st, 0);
+		return !fstatat(root, full[1] ? full + 1 : ".", st, flags);
 	snprintf(path, sizeof(path), "/proc/%u/root%s", e->pid, full);
-	return !stat(path, st);
+	return !fstatat(AT_FDCWD, path, st, flags);
+}
+
+#define LINKS_MAX	8
+
+/* part, the begin of full with that length, is a link to the text 'to': full leads there instead. It has room for two paths. */
+static void follow_link(char *full, const char *part, size_t len, const char *to)
+{
+	char *rest = strdup(full + len);
+
+	if (!rest)
+		return;
+	if (to[0] == '/')
+		snprintf(full, 2 * PATH_MAX, "%.*s%s", PATH_MAX, to, rest);
+	else
+		snprintf(full, 2 * PATH_MAX, "%.*s%.*s%s", (int)(strrchr(part, '/') + 1 - part), part, PATH_MAX / 2, to, rest);
+	fold(full);
+	free(rest);
+}
+
+/*
+ * Follows the links of a path. The first of them, or the first part that does not exist and has others below it: what the
+ * path leads to depends on who makes or removes that. 0: there is none. Links right below the root (/bin, /lib) are the
+ * machine's. of_link: that to which the path itself belongs is not followed.
+ */
+static uint64_t follow_way(struct kworld *k, const struct zug_event *e, const struct zug_call *c, char *full, bool of_link)
+{
+	struct open_how how = { .flags = O_PATH | O_CLOEXEC | (of_link ? O_NOFOLLOW : 0), .resolve = RESOLVE_NO_SYMLINKS };
+	int root = root_of(&k->root, e, c), fd;
+	char part[2 * PATH_MAX], to[PATH_MAX];
+	unsigned int links = 0;
+	uint64_t way = 0;
+	struct stat st;
+	ssize_t n;
+
+	if (root < 0 || !full[1])
+		return 0;
+	/* most often there is nothing to find */
+	fd = (int)syscall(SYS_openat2, root, full + 1, &how, sizeof(how));
+	if (fd >= 0)
+		close(fd);
+	if (fd >= 0 || (errno != ELOOP && errno != ENOENT))
+		return 0;
+	for (size_t len = 1 + strcspn(full + 1, "/"); full[len];) {
+		len += 1 + strcspn(full + len + 1, "/");
+		snprintf(part, sizeof(part), "%.*s", (int)len, full);
+		if (fstatat(root, part + 1, &st, AT_SYMLINK_NOFOLLOW))
+			return way ? way : full[len] ? places_path(k->o.places, part) : 0;
+		if (!S_ISLNK(st.st_mode) || (!full[len] && of_link))
+			continue;
+		if (!way)
+			way = places_file(k->o.places, part, kernel_dev(st.st_dev), st.st_ino);
+		n = readlinkat(root, part + 1, to, sizeof(to) - 1);
+		if (n <= 0 || ++links > LINKS_MAX)
+			return way;
+		to[n] = 0;
+		follow_link(full, part, len, to);
+		len = 1 + strcspn(full + 1, "/");
+	}
+	return way;
 }
 
 bool kworld_serves_files(struct kworld *k, pid_t pid)
@@ -229,11 +304,13 @@ static uint64_t known_file(struct kworld *k, const struct zug_call *c)
 	return places_known_file(k->o.places, c->at.dev, c->at.ino);
 }
 
+/* way: NULL, or what follow_way() has found. */
 static uint64_t path_object(struct kworld *k, const struct world_task *t, const struct syscall_desc *d,
-			    const struct zug_event *e, bool second)
+			    const struct zug_event *e, bool second, uint64_t *way)
 {
 	const struct zug_call *c = kworld_call(k, e);
 	char full[2 * PATH_MAX];
+	bool of_link = is_of_link(d, e);
 	struct stat st;
 	uint64_t id;
 
@@ -253,11 +330,15 @@ static uint64_t path_object(struct kworld *k, const struct world_task *t, const 
 	if (creates_temporary(d, e))
 		return places_temporary(k->o.places, full, t->task);
 	/* a look at the file could wait for a lock of a task that waits for us, or for an answer of the test's own */
-	if (k->run.nr_lent || !strncmp(full, "/proc/", 6) || kworld_serves_files(k, e->pid) || !find_file(k, e, c, full, &st))
+	if (k->run.nr_lent || !strncmp(full, "/proc/", 6) || kworld_serves_files(k, e->pid))
+		return places_path(k->o.places, full);
+	if (way)
+		*way = follow_way(k, e, c, full, of_link);
+	if (!find_file(k, e, c, full, of_link ? AT_SYMLINK_NOFOLLOW : 0, &st))
 		return places_path(k->o.places, full);
 	id = places_file(k->o.places, full, kernel_dev(st.st_dev), st.st_ino);
-	if (st.st_nlink <= 1 && (d->op == ZUG_OP_UNLINK || d->op == ZUG_OP_RMDIR ||
-				 (d->op == ZUG_OP_RENAME && second)))
+	/* what is moved to a name is known by that name from then on: a file that is written anew and put in place is the same one */
+	if (d->op == ZUG_OP_RMDIR || (st.st_nlink <= 1 && (d->op == ZUG_OP_UNLINK || d->op == ZUG_OP_RENAME)))
 		places_file_gone(k->o.places, kernel_dev(st.st_dev), st.st_ino);
 	return id;
 }
@@ -380,6 +461,7 @@ void kworld_label_syscall(struct kworld *k, struct world_task *t, const struct z
 {
 	const struct syscall_desc *d = syscall_desc(e->nr);
 	struct zug_label *l = &t->label;
+	uint64_t way = 0;
 	int fd = -1;
 
 	l->op = d ? d->op : ZUG_OP_SYSCALL;
@@ -398,11 +480,16 @@ void kworld_label_syscall(struct kworld *k, struct world_task *t, const struct z
 	if ((e->flags & ZUG_EF_OBJECT) && !(d && d->polls))
 		l->object = places_object(k->o.places, t->process, t->task, e->pid, &e->obj, fd, l->op);
 	else if (d && d->path_arg)
-		l->object = path_object(k, t, d, e, false);
+		l->object = path_object(k, t, d, e, false, d->path2_arg ? NULL : &way);
 	if (l->object && (l->op == ZUG_OP_SEMOP || l->op == ZUG_OP_SEMCTL))
 		label_semaphore(k, t, e, l);
 	if (d && d->path2_arg)
-		l->object2 = path_object(k, t, d, e, true);
+		l->object2 = path_object(k, t, d, e, true, NULL);
+	/* the way there is only looked at */
+	if (way && way != l->object && !l->object2) {
+		l->object2 = way;
+		l->flags |= ZUG_L_COPIES;
+	}
 	if (l->op == ZUG_OP_CONNECT || l->op == ZUG_OP_BIND)
 		l->object2 = address_object(k, t, e);
 	if (l->object && (l->op == ZUG_OP_BIND || l->op == ZUG_OP_LISTEN)) {
