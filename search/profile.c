@@ -40,8 +40,8 @@ int profile_index(struct profile *p)
 	return 0;
 }
 
-/* 0, also where the table is full; or -ENOMEM. */
-static int count(struct profile *p, uint64_t object, uint32_t task, bool write)
+/* telling: see profile_telling(). 0, also where the table is full; or -ENOMEM. */
+static int count(struct profile *p, uint64_t object, uint32_t task, bool write, bool telling)
 {
 	struct profile_object *o;
 	const uint32_t *at;
@@ -76,7 +76,9 @@ static int count(struct profile *p, uint64_t object, uint32_t task, bool write)
 	p->pairs[i].now += PROFILE_SCALE;
 	p->pairs[i].write |= write;
 	o->steps += PROFILE_SCALE;
+	o->telling += telling ? PROFILE_SCALE : 0;
 	o->write |= write;
+	o->changed |= write && telling;
 	return 0;
 }
 
@@ -91,6 +93,13 @@ int profile_meet(struct profile *p, uint32_t task, uint32_t parent)
 	return 0;
 }
 
+static bool is_telling(const struct zug_label *l, const struct access *a, int object)
+{
+	if (a->object[object] == ACCESS_OPAQUE)
+		return !access_is_own_affair(l->op, a);
+	return l->op != ZUG_OP_CLOSE || zug_object_is_numbered(a->object[object]);
+}
+
 int profile_step(struct profile *p, uint32_t task, uint32_t parent, const struct zug_label *label)
 {
 	struct access a = access_of(label);
@@ -100,9 +109,9 @@ int profile_step(struct profile *p, uint32_t task, uint32_t parent, const struct
 	p->steps[task] += PROFILE_SCALE;
 	p->lives[task].now += PROFILE_SCALE;
 	for (int o = 0; o < 2; o++)
-		if (a.object[o] && count(p, a.object[o], task, a.write))
+		if (a.object[o] && count(p, a.object[o], task, a.write, is_telling(label, &a, o)))
 			return -ENOMEM;
-	return label->flags & ZUG_L_OWN ? count(p, PROFILE_OWN, task, a.write) : 0;
+	return label->flags & ZUG_L_OWN ? count(p, PROFILE_OWN, task, a.write, true) : 0;
 }
 
 /* So many steps of packages come with one of the program's own, at least. */
@@ -216,6 +225,7 @@ void profile_end(struct profile *p)
 		struct profile_object *o = &p->objects[k];
 
 		o->steps = 0;
+		o->telling /= 2;
 		for (uint32_t i = o->first; i != UINT32_MAX; i = p->pairs[i].next) {
 			p->pairs[i].steps /= 2;
 			p->pairs[i].from /= 2;

@@ -46,7 +46,9 @@ struct profile_object {
 	uint32_t first;		/* pair */
 	uint32_t tasks;		/* pairs that there are */
 	uint64_t steps;		/* sum of the pairs' */
+	uint64_t telling;	/* those that are no affair of one process alone (profile_telling()) */
 	bool write;
+	bool changed;		/* by more than that it is closed */
 };
 
 struct profile {
@@ -110,6 +112,16 @@ uint64_t profile_weight_on(const struct profile *p, const struct profile_object 
 static inline bool profile_shared(const struct profile_object *o)
 {
 	return o->tasks > 1 && o->write && o->object != PROFILE_OWN;
+}
+
+/*
+ * The steps on an object whose order may matter: 0 where it is not shared. What could do anything as far as is known, but most
+ * often concerns one process alone, and that a file is closed, which each job of a shell does with its script, are left out:
+ * in a script these are nearly all steps.
+ */
+static inline uint64_t profile_telling(const struct profile_object *o)
+{
+	return profile_shared(o) && o->changed ? o->telling : 0;
 }
 
 /* Several tasks execute the program's own code, and most of what they do is that of packages, such as a pool of threads. */

@@ -13,7 +13,8 @@
  *
  * Deviations: counts are means over the executions so far, of all strategies
  * (profile.h), instead of one profiling run (a first execution is a random walk);
- * an object counts only if two tasks use it and one writes; where there is none
+ * an object counts only if two tasks use it and one writes, by those of its events
+ * that are more than a process' own affair (profile_telling()); where there is none
  * every event counts. Where most steps are those of packages that are compiled into the program (profile_drowns_own()),
  * most executions have the events that the program's own code makes, on whatever object, as the interesting ones. Then the task
  * that is chosen goes on up to its next one, and through it: in random order the many steps before that would all be switches.
@@ -81,19 +82,16 @@ static void draw_object(struct surw *s)
 		return;
 	}
 	for (uint32_t i = 0; i < p->nr_objects; i++)
-		if (profile_shared(&p->objects[i]))
-			sum += p->objects[i].steps;
+		sum += profile_telling(&p->objects[i]);
 	if (!s->selective || !sum)
 		return;
 	at = rng_below(&s->env->rng, sum);
 	for (uint32_t i = 0; s->all; i++) {
-		if (!profile_shared(&p->objects[i]))
-			continue;
-		if (at < p->objects[i].steps) {
+		if (at < profile_telling(&p->objects[i])) {
 			s->all = false;
 			s->object = p->objects[i].object;
 		}
-		at -= p->objects[i].steps;
+		at -= profile_telling(&p->objects[i]);
 	}
 }
 

@@ -197,6 +197,19 @@ static void test_selective(void)
 	free(p);
 }
 
+/* Two processes do little that matters to both: surw takes what they share, not what each does for itself (1 of 3 orders fails). */
+static void test_shells(void)
+{
+	const int n = 400;
+	int nr = 0;
+	struct search *s = model_search("surw", 1, 1);
+
+	for (int i = 0; i < n; i++)
+		nr += shells_run(s, search_begin(s), NULL, SHELL_SIGNALS);
+	search_free(s);
+	tap_ok(nr > n / 5, "surw: what two processes share is not hidden by what each does for itself (%d of %d executions)", nr, n);
+}
+
 /*
  * Two tasks read a variable and store one more, among many steps on what a pool of threads shares. Once the search knows whose
  * code it is half of the executions have all 6 orders of these four alike, of which 4 fail.
@@ -423,6 +436,7 @@ int main(void)
 	test_uniform();
 	test_selective();
 	test_drowned();
+	test_shells();
 	test_informed();
 	test_pos();
 	test_pct_depth_2();

@@ -26,7 +26,7 @@
 #include "campaign/campaign_internal.h"
 
 #define MAGIC "zugstate"
-#define VERSION 3
+#define VERSION 4
 
 struct head {
 	char magic[8];
