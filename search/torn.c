@@ -73,13 +73,19 @@ static enum part part_of(const struct critical *c, size_t step, uint64_t object)
 	return NEITHER;
 }
 
+/* Another file has that name from then on, or none: who has opened the old one reads that. */
+static bool replaces(const struct zug_label *l, uint64_t object)
+{
+	return (l->op == ZUG_OP_RENAME && l->object2 == object) || (l->op == ZUG_OP_UNLINK && l->object == object);
+}
+
 /* The update that step 'own' ends, if it is torn. */
 static bool look_back(const struct critical *c, size_t own, uint64_t object, struct torn *t)
 {
 	const struct schedule *s = c->s;
 	size_t end = own > UPDATE_MAX ? own - UPDATE_MAX : 0;
 	uint32_t task = s->tasks[own];
-	bool reads = false, vague;
+	bool reads = false, read_on = false, vague;
 	enum part part;
 
 	*t = (struct torn){ .look = SIZE_MAX, .read = SIZE_MAX, .between = SIZE_MAX, .own = own, .object = object };
@@ -88,11 +94,16 @@ static bool look_back(const struct critical *c, size_t own, uint64_t object, str
 		if (part == NEITHER)
 			continue;
 		if (t->between == SIZE_MAX) {
-			/* it has changed it before, or has looked at it again since */
-			if (comes_from(c, s->tasks[i], task))
-				break;
-			if (part == CHANGES)
+			/* it has changed it before, or has looked at it again since; but for what it has opened before that */
+			if (comes_from(c, s->tasks[i], task)) {
+				read_on = s->labels[i].op == ZUG_OP_READ && !zug_object_is_numbered(object);
+				if (!read_on)
+					break;
+			} else if (part == CHANGES) {
+				if (read_on && !replaces(&s->labels[i], object))
+					break;
 				t->between = i;
+			}
 			continue;
 		}
 		if (!is_side(c, s->tasks[i], task, s->tasks[t->between]))
