@@ -159,11 +159,21 @@ static int by_object(const void *a, const void *b)
 	return (x->object > y->object) - (x->object < y->object);
 }
 
+/*
+ * A file that is read stays as it is, and what is closed, unless a lock goes with that: each job of a shell closes the script,
+ * which only the shell reads, and its copies of pipes.
+ */
+static bool leaves_as_it_is(const struct neighbour *n, const struct zug_label *l)
+{
+	if (l->op == ZUG_OP_CLOSE)
+		return !has_op(&n->now, ZUG_OP_FLOCK);
+	return l->op == ZUG_OP_READ && !zug_object_is_numbered(l->object);
+}
+
 /* The objects of the execution that has just passed and who uses them, in the order of their numbers; nr of them. NULL: no memory. */
 static struct use *find_uses(const struct neighbour *n, const struct sibling_pair *p, size_t *nr)
 {
 	struct use *uses = calloc(2 * n->now.nr + 1, sizeof(*uses));
-	bool locks = has_op(&n->now, ZUG_OP_FLOCK);
 	size_t have = 0;
 
 	for (size_t i = 0; uses && i < n->now.nr; i++) {
@@ -171,8 +181,7 @@ static struct use *find_uses(const struct neighbour *n, const struct sibling_pai
 		struct access a = access_of(l);
 		uint8_t who = user(&n->births_now, p, n->now.tasks[i]);
 
-		/* a file that is closed stays as it is: each job of a shell closes the script, which only the shell reads */
-		if (a.write && (l->op != ZUG_OP_CLOSE || locks || zug_object_is_numbered(l->object)))
+		if (a.write && !leaves_as_it_is(n, l))
 			who |= CHANGED;
 		for (int k = 0; k < 2; k++)
 			if (a.object[k] && a.object[k] != ACCESS_OPAQUE)
@@ -202,6 +211,16 @@ static bool is_shared(const struct use *uses, size_t nr, const struct access *a,
 	return false;
 }
 
+/* Step i is made by that side, and others may see it. */
+static bool shows(const struct neighbour *n, const struct use *uses, size_t nr, size_t i, uint8_t side)
+{
+	const struct zug_label *l = &n->now.labels[i];
+	struct access a = access_of(l);
+
+	return user(&n->births_now, &n->siblings.now, n->now.tasks[i]) == side && is_shared(uses, nr, &a, side) &&
+	       (l->op != ZUG_OP_CLOSE || !leaves_as_it_is(n, l));
+}
+
 /* The steps of a side that others may see, as the number that it has made with each: the places to halve in that part. */
 static void find_points(struct neighbour *n, enum siblings_part part)
 {
@@ -219,23 +238,14 @@ static void find_points(struct neighbour *n, enum siblings_part part)
 		return;
 	}
 	for (size_t i = 0; i < n->now.nr; i++) {
-		struct access a = access_of(&n->now.labels[i]);
 		uint64_t step = n->now_steps.at[i];
 
 		if (part != SIBLINGS_UNTIL && step < s->first_step)
 			continue;
-		if (user(&n->births_now, &s->now, n->now.tasks[i]) == own && step < s->nr_made && is_shared(uses, nr, &a, own))
+		if (step < s->nr_made && shows(n, uses, nr, i, own))
 			points->at[points->nr++] = s->made_at[step];
 	}
 	free(uses);
-}
-
-/* Step i is made by that side, and others may see it. */
-static bool shows(const struct neighbour *n, const struct use *uses, size_t nr, size_t i, uint8_t side)
-{
-	struct access a = access_of(&n->now.labels[i]);
-
-	return user(&n->births_now, &n->siblings.now, n->now.tasks[i]) == side && is_shared(uses, nr, &a, side);
 }
 
 bool neighbour_siblings_decide(struct neighbour *n, uint64_t *first, uint64_t *second)

@@ -628,6 +628,36 @@ static void test_copies(void)
 	tap_ok(!torn_updates(&c, 77, t, 4), "copies: who sends a buffer does not change it");
 }
 
+/*
+ * 1 opens a file and reads it; 2 moves another one over it; 1 reads the old one to its end, and moves its own over the new one:
+ * what 2 has done is lost. If 1 has looked at the file again, or 2 has written into it, it has seen that.
+ */
+static void test_replaced(void)
+{
+	enum { W = ZUG_L_WRITE };
+	uint32_t tasks[] = { 1, 1, 2, 1, 1 };
+	struct zug_label labels[] = {
+		{ .op = ZUG_OP_OPEN, .object = 77, .site = 100 }, { .op = ZUG_OP_READ, .object = 77, .flags = W, .site = 101 },
+		{ .op = ZUG_OP_RENAME, .object = 80, .object2 = 77, .flags = W, .site = 102 },
+		{ .op = ZUG_OP_READ, .object = 77, .flags = W, .site = 103 },
+		{ .op = ZUG_OP_RENAME, .object = 81, .object2 = 77, .flags = W, .site = 104 },
+	};
+	uint32_t births[3] = { 0 }, parents[3] = { SEARCH_NO_TASK, 0, 0 };
+	struct schedule schedule = { .tasks = tasks, .labels = labels, .nr = 5 };
+	struct critical c = { .s = &schedule, .births = births, .parents = parents, .nr_tasks = 3 };
+	struct torn t[4];
+
+	tap_ok(torn_updates(&c, 77, t, 4) == 1 && t[0].read == 1 && t[0].between == 2 && t[0].own == 4,
+	       "replaced: an update of a file that another has replaced is torn, though the old one is read on");
+	labels[3].op = ZUG_OP_STAT;
+	tap_ok(!torn_updates(&c, 77, t, 4), "replaced: not where the new one has been looked at");
+	labels[3].op = ZUG_OP_READ;
+	labels[2].op = ZUG_OP_WRITE;
+	labels[2].object = 77;
+	labels[2].object2 = 0;
+	tap_ok(!torn_updates(&c, 77, t, 4), "replaced: nor where it is the same file that has changed");
+}
+
 /* Two print one text in the other order, and 2 changes it before 1 prints it again: that is the pair that is told. */
 static void test_copies_told(void)
 {
@@ -937,6 +967,7 @@ int main(void)
 	test_parts();
 	test_copies();
 	test_copies_told();
+	test_replaced();
 	test_freed();
 	test_nameless();
 	test_late();
