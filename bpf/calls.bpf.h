@@ -37,20 +37,25 @@ static __always_inline bool is_some(int nr, __u32 cmd, __u32 whence)
 	       cmd == 38 /* F_OFD_SETLKW */;
 }
 
+/* That system call makes a process, not a thread. */
+static __always_inline bool makes_process(int nr, __u64 arg)
+{
+	__u64 flags = nr == NR_clone ? arg : 0;
+
+	if (nr != NR_fork && nr != NR_vfork && nr != NR_clone && nr != NR_clone3)
+		return false;
+	if (nr == NR_clone3 && bpf_probe_read_user(&flags, sizeof(flags), (void *)arg))
+		return false;
+	return !(flags & CLONE_THREAD_);
+}
+
 /*
  * A process with several threads is copied: the locks that others have taken by then, and the descriptors that they have
  * opened, are there in the copy. That is a point of its own: the one before it may be the lock of the same data.
  */
 static __always_inline bool copies_threads(const struct zug_sandbox *s, struct task_struct *p, int nr, __u64 arg)
 {
-	__u64 flags = nr == NR_clone ? arg : 0;
-
-	if ((nr != NR_fork && nr != NR_vfork && nr != NR_clone && nr != NR_clone3) ||
-	    !(s->setup.syscall_points & ZUG_SYS_PROCESS) || BPF_CORE_READ(p, signal, nr_threads) < 2)
-		return false;
-	if (nr == NR_clone3 && bpf_probe_read_user(&flags, sizeof(flags), (void *)arg))
-		return false;
-	return !(flags & CLONE_THREAD_);
+	return s->setup.syscall_points & ZUG_SYS_PROCESS && BPF_CORE_READ(p, signal, nr_threads) > 1 && makes_process(nr, arg);
 }
 
 /*
@@ -360,6 +365,65 @@ __noinline int call_point(struct task_state *t, const struct call_args *args)
 		call_memory(t->nr, args);
 	halt(s, t);
 	return 0;
+}
+
+/* It has a handler for that signal, neither SIG_DFL nor SIG_IGN. */
+static __always_inline bool handles(struct task_struct *p, __u32 signal)
+{
+	struct sighand_struct *hand = BPF_CORE_READ(p, sighand);
+	__u32 at = (signal - 1) & 63;
+	__u64 handler = 0;
+
+	if (hand)
+		bpf_probe_read_kernel(&handler, sizeof(handler), (void *)hand + bpf_core_field_offset(hand->action) +
+				      at * bpf_core_type_size(struct k_sigaction) +
+				      bpf_core_field_offset(struct k_sigaction, sa.sa_handler));
+	return handler > 1;
+}
+
+/*
+ * That signal would be handled as soon as the task is back in user mode, or as soon as its library lets it: where all signals are
+ * blocked that is what the library does while it forks.
+ */
+static __always_inline bool would_handle(struct task_struct *p, int signal)
+{
+	const __u64 blocked = p->blocked.sig[0], never = SIGKILL_BIT | 1ull << (19 - 1) /* SIGSTOP */;
+
+	return handles(p, signal) && (!(blocked >> (signal - 1) & 1) || !~(blocked | ZUG_LIBRARY_SIGNALS | never));
+}
+
+/* The signal that another process may send because of that call, which is over, and that is handled here; 0: none. */
+static __always_inline int signal_behind(struct task_struct *p, const struct task_state *t, __s32 nr, __s64 ret)
+{
+	if (ret > 0)
+		return makes_process(nr, t->args[0]) && would_handle(p, SIGCHLD_) ? SIGCHLD_ : 0;
+	if (ret || (nr != NR_kill && nr != NR_rt_sigqueueinfo && nr != NR_pidfd_send_signal) || !t->args[1])
+		return 0;
+	return would_handle(p, 10) ? 10 /* SIGUSR1 */ : would_handle(p, 12) ? 12 /* SIGUSR2 */ :
+	       would_handle(p, 34) ? 34 /* SIGRTMIN */ : would_handle(p, 15) ? 15 /* SIGTERM */ :
+	       would_handle(p, 1) ? 1 /* SIGHUP */ : would_handle(p, 2) ? 2 /* SIGINT */ : 0;
+}
+
+/*
+ * A process has made another one, or has sent a signal, and goes on. The other one may end before that, or answer by a signal,
+ * and the handler comes here: at the next system call it would be too late, for a task stands in the kernel there. What has
+ * waited for its child, as after vfork(), has gone on at a point of its own.
+ */
+static __always_inline void call_over(struct zug_sandbox *s, struct task_struct *p, struct task_state *t, __s32 nr, __s64 ret)
+{
+	const struct call_args args = { .a = { t->args[0] } };
+	int signal;
+
+	if (t->id != s->holder || t->flags & (TF_STOP | TF_SLEPT) || !controlled(t, s) ||
+	    !(s->setup.syscall_points & ZUG_SYS_SIGNAL))
+		return;
+	signal = signal_behind(p, t, nr, ret);
+	if (!signal || quiet_pass(s))
+		return;
+	tell_call(t, ZUG_EV_BEHIND, &args);
+	call_memory(nr, &args);
+	t->ev.arg[0] = signal;
+	stop(s, t, NULL, false);
 }
 
 /* A handler, neither SIG_DFL nor SIG_IGN, is about to be set. */

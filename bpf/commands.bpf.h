@@ -158,19 +158,11 @@ static __always_inline void read_registers(struct task_struct *p, struct zug_reg
 
 static __always_inline int read_signals(struct task_struct *p, struct zug_signal *to)
 {
-	struct sighand_struct *hand = BPF_CORE_READ(p, sighand);
-	__u32 at = (to->signal - 1) & 63;
-	__u64 handler = 0;
-
 	to->pending = to->blocked = to->handled = 0;
 	/* it is dead, and has none any more */
-	if (!hand)
+	if (!BPF_CORE_READ(p, sighand))
 		return 0;
-	bpf_probe_read_kernel(&handler, sizeof(handler),
-			      (void *)hand + bpf_core_field_offset(hand->action) + at * bpf_core_type_size(struct k_sigaction) +
-			      bpf_core_field_offset(struct k_sigaction, sa.sa_handler));
-	/* SIG_DFL, SIG_IGN */
-	to->handled = handler > 1;
+	to->handled = handles(p, to->signal);
 	to->pending = p->pending.signal.sig[0] | BPF_CORE_READ(p, signal, shared_pending.signal.sig[0]);
 	to->blocked = p->blocked.sig[0];
 	return 0;

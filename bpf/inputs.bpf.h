@@ -945,6 +945,9 @@ static __always_inline void refused(struct zug_sandbox *s, struct task_struct *p
 	event_send(s, &e);
 }
 
+/* calls.bpf.h */
+static __always_inline void call_over(struct zug_sandbox *s, struct task_struct *p, struct task_state *t, __s32 nr, __s64 ret);
+
 SEC("tp_btf/sys_exit")
 int BPF_PROG(zug_sys_exit, struct pt_regs *regs, long ret)
 {
@@ -974,6 +977,7 @@ int BPF_PROG(zug_sys_exit, struct pt_regs *regs, long ret)
 		t->looked = 0;
 	}
 	t->flags &= ~TF_LOOKS;
+	call_over(s, p, t, nr, ret);
 	if (nr == NR_sched_getaffinity && s->setup.nr_cpus && ret > 0) {
 		show_cpus(s, t->args[2], ret);
 		return 0;

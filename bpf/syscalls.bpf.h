@@ -35,6 +35,7 @@
 #define NR_fork			57
 #define NR_vfork		58
 #define NR_wait4		61
+#define NR_kill			62
 #define NR_fcntl		72
 #define NR_flock		73
 #define NR_chdir		80
@@ -68,6 +69,7 @@
 #define NR_exit			60
 #define NR_exit_group		231
 #define NR_rt_sigtimedwait	128
+#define NR_rt_sigqueueinfo	129
 #define NR_mq_timedsend		242
 #define NR_mq_timedreceive	243
 #define NR_tgkill		234
@@ -97,6 +99,7 @@
 #define NR_copy_file_range	326
 #define NR_pwritev2		328
 #define NR_statx		332
+#define NR_pidfd_send_signal	424
 #define NR_io_uring_setup	425
 #define NR_open_tree		428
 #define NR_move_mount		429

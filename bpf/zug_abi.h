@@ -14,7 +14,7 @@
 #include "zug_abi_lease.h"
 #include "zug_note.h"
 
-#define ZUG_ABI_VERSION		39
+#define ZUG_ABI_VERSION		40
 #define ZUG_MAX_SANDBOXES	256	/* a power of two */
 #define ZUG_MAX_TASKS		32768	/* of all sandboxes together */
 /* The kernel's watchdog looks every 15 s, and strikes when a task has waited for 30 s. */
@@ -74,6 +74,7 @@ enum zug_event_kind {
 	ZUG_EV_SYNC,		/* before a system call that changes what paths lead to, or sets a timer by nr (gives up the turn): no point, let it go on */
 	ZUG_EV_HAND,		/* stops at the point that comes next, which is LEASED, and task arg[0] has the turn; arg[1]: 1 + the place */
 				/* in the lease of the lock before which it stops (0: none), [2]: its address; word */
+	ZUG_EV_BEHIND,		/* as SYSCALL, behind a fork() or kill() of a process that handles signal arg[0], which may come of that */
 };
 
 /* Flags of an event */

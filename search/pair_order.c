@@ -55,6 +55,12 @@ static bool brings_about(const struct zug_label *a, const struct zug_label *b)
 	       (b->op == ZUG_OP_RESUME && a->op == ZUG_OP_CLOSE && share_channel(a, b));
 }
 
+/* A task stands behind a call, where the handler of a signal may begin that comes of it: what it does next says more. */
+static bool stands_behind(const struct zug_label *a, const struct zug_label *b)
+{
+	return a->op == ZUG_OP_RESUME && a->object && a->object == b->object && (b->op == ZUG_OP_KILL || b->op == ZUG_OP_END);
+}
+
 bool pair_waited(const struct schedule *s, size_t receive, size_t send)
 {
 	if (!receives(&s->labels[receive]) || !sends(&s->labels[send]) || receive > send ||
@@ -74,7 +80,7 @@ bool pair_is_late(const struct critical *c, const struct critical_pair *p)
 	if (p->ends)
 		return false;
 	return (critical_is_foreign(c, a) && critical_is_foreign(c, b)) || (sends(a) && receives(b) && share_channel(a, b)) ||
-	       brings_about(a, b) ||
+	       brings_about(a, b) || stands_behind(a, b) || stands_behind(b, a) ||
 	       (p->second < c->s->nr && pair_waited(c->s, p->first, p->second));
 }
 

@@ -9,7 +9,7 @@
  *
  * Late, behind all others, are pairs that are no choice of the program: both operations are made by libraries, which
  * synchronise their own tasks with them; or one sends what the other receives, and waits for if it comes too early; or one
- * brings the other about, as a signal does its handler.
+ * brings the other about, as a signal does its handler; or one only stands where such a handler may begin.
  */
 #ifndef ZUG_SEARCH_PAIR_ORDER_H
 #define ZUG_SEARCH_PAIR_ORDER_H

@@ -726,6 +726,8 @@ static void test_nameless(void)
 	if (critical_pairs(&c, 64, &pairs, &nr))
 		abort();
 	tap_ok(nr == 1 && pair_is_late(&c, &pairs[0]), "a signal and its handler are a late pair (%zu pairs)", nr);
+	labels[1].op = ZUG_OP_RESUME;
+	tap_ok(nr == 1 && pair_is_late(&c, &pairs[0]), "so are a signal and where its handler could begin");
 	free(pairs);
 }
 

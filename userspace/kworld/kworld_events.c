@@ -419,6 +419,20 @@ static bool on_signal(struct kworld *k, struct arrival *a)
 	return true;
 }
 
+/* It has made a process, or sent a signal, and goes on: the handler of a signal that has come of that begins here. */
+static bool on_behind(struct kworld *k, struct arrival *a)
+{
+	struct zug_label *l = &a->t->label;
+
+	at_point(k, a);
+	l->op = ZUG_OP_RESUME;
+	l->flags = zug_op_flags(ZUG_OP_RESUME);
+	l->object = kworld_signal_object(k, a->t->process, a->e.arg[0]);
+	l->site = kworld_caller(k, a->t, &a->e);
+	kworld_scope_call(k, a->t, &a->e);
+	return true;
+}
+
 /* An access to watched data has happened, or an instruction that may be one. */
 static bool on_access(struct kworld *k, struct arrival *a)
 {
@@ -560,6 +574,7 @@ static const struct event_kind {
 	[ZUG_EV_HAND] = { "HAND", on_hand, KNOWN, false },
 	[ZUG_EV_SYNC] = { "SYNC", on_sync, KNOWN, false },
 	[ZUG_EV_OUTPUT] = { "OUTPUT", on_output, KNOWN, false },
+	[ZUG_EV_BEHIND] = { "BEHIND", on_behind, KNOWN, true },
 };
 
 /* ---- every event ---- */
