@@ -385,6 +385,29 @@ static __always_inline void fill_point(const struct hit *h)
 	t->tells_eintr = site && site->flags & ZUG_SITE_EINTR;
 }
 
+/* Frames whose callers count in how_it_stands(): where code keeps no frame pointer, what lies at that register does. */
+#define STANDS_FRAMES	3
+
+/*
+ * How a task has come to a place: its registers, where its function returns to, and from where that was called. In a loop that
+ * waits it is the same in each round; it is another one where other code calls the same function.
+ */
+static __always_inline __u64 how_it_stands(const struct pt_regs *r)
+{
+	const __u64 regs[] = { r->ax, r->bx, r->cx, r->dx, r->si, r->di, r->sp, r->bp, r->r8, r->r9, r->r10, r->r11, r->r12,
+			       r->r13, r->r14, r->r15 };
+	__u64 sum = 0, frame[2] = {}, at = r->bp;
+
+	for (unsigned int i = 0; i < sizeof(regs) / sizeof(regs[0]); i++)
+		sum = (sum ^ regs[i]) * 0x9e3779b97f4a7c15ull;
+	for (int i = 0; i < STANDS_FRAMES && !bpf_probe_read_user(frame, sizeof(frame), (void *)at); i++) {
+		sum = (sum ^ frame[0]) * 0x9e3779b97f4a7c15ull;
+		sum = (sum ^ frame[1]) * 0x9e3779b97f4a7c15ull;
+		at = frame[0];
+	}
+	return sum ^ sum >> 32;
+}
+
 /* A place that executes code of an interpreter, or a case of it, which may be in the lists or not. */
 static __always_inline void hit_executes(struct hit *h)
 {
@@ -588,6 +611,8 @@ int BPF_PROG(zug_breakpoint, struct pt_regs *regs)
 	h.args[3] = regs->cx;
 	if (site && site->obj_arg && within_interpreter(h.sp, site, hit_argument(&h, site->obj_arg)))
 		return 0;
+	if (site && site->flags & ZUG_SITE_WAITS && site->flags & ZUG_SITE_OPERAND && !site->obj_arg)
+		h.ret = how_it_stands(regs);
 	fill_point(&h);
 	if (!(site && site->flags & ZUG_SITE_WAITS) && quiet_pass(h.s)) {
 		h.t->last_lock = 0;

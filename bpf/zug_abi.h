@@ -124,7 +124,8 @@ struct zug_event {
 		__u64 deadline;		/* BLOCK, TIMER: on the clock of the sandbox; 0: not known, never */
 	};
 	union {
-		__u64 ret;		/* POINT: the word on top of the stack (return address at a function's start) */
+		__u64 ret;		/* POINT: the word on top of the stack (return address at a function's start);
+					 * at a load of ZUG_SITE_WAITS how_it_stands() */
 		__u64 sp;		/* SYSCALL: the stack pointer */
 		__u64 answer;		/* NOTE: where the value goes */
 		__u64 time_addr;	/* BLOCK: the time-out to put back, or, without a deadline, to read */

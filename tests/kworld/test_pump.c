@@ -518,8 +518,42 @@ static void test_descriptors(void)
 	side_end(k);
 }
 
+/* A task comes to a load near a loop that waits, standing so: it gives way to others there. */
+static bool gives_way(struct kworld *k, uint32_t site, uint64_t stands)
+{
+	const struct probe_site load = { .op = ZUG_OP_DATA_READ, .waits = true,
+					 .code = { .kind = CODE_LOAD, .flags = CODE_NO_ADDR } };
+	struct zug_event e = { .kind = ZUG_EV_POINT, .site = site, .ip = 0x1000 + site, .ret = stands };
+
+	kworld_label_code(k, &k->w.tasks[0], &k->kt[0], &e, &load);
+	return k->kt[0].yields;
+}
+
+static void test_waiting_loops(void)
+{
+	struct kworld *k = side_begin();
+	unsigned int nr = 0, late = 0;
+
+	tap_ok(!gives_way(k, 1, 10) && !gives_way(k, 2, 20), "a task that comes to a loop does not give way to others");
+	tap_ok(gives_way(k, 1, 10) && gives_way(k, 2, 20) && gives_way(k, 1, 10), "  that goes round in it does, in each round");
+	tap_ok(!gives_way(k, 1, 11) && !gives_way(k, 1, 12) && !gives_way(k, 1, 11),
+	       "  not where other code comes to the same loads");
+	for (uint64_t n = 100; n < 164; n++) {
+		bool gives = gives_way(k, 3, n);
+
+		nr += gives;
+		late += gives && (n == 115 || n == 131);
+	}
+	tap_ok(nr == 4 && late == 2, "  and in every 16th round of a loop that counts them");
+	for (uint32_t site = 10; site < 30; site++)
+		nr += gives_way(k, site, 1);
+	tap_ok(nr == 4 && !gives_way(k, 10, 1) && gives_way(k, 10, 1), "what a task did long ago is forgotten");
+	side_end(k);
+}
+
 int main(void)
 {
+	test_waiting_loops();
 	test_changes();
 	test_states();
 	test_split();

@@ -2,8 +2,8 @@
 /*
  * Loops that wait for another task without a point. A switch where the timer strikes could not be
  * replayed. So when a task was stopped again and again in a computation, the loads of shared memory
- * near that place become points that yield. In a loop that waits, other tasks run soon, and the
- * loop ends. In a loop that computes, such a point is reached more often than any search could
+ * near that place become points that yield where the task goes round (goes_round() of kworld_code.c). In a loop that waits,
+ * other tasks run soon, and the loop ends. In a loop that computes, such a point is reached more often than any search could
  * follow: it is taken out for good.
  *
  * A loop that goes round in one state while others could run has ended its execution as a spin. On several processors,

@@ -268,6 +268,35 @@ static bool is_standard_stream(struct kworld *k, uint64_t object)
 	return false;
 }
 
+/*
+ * A load near a loop that waits is also executed where nothing waits: the loop's last round, or the same function, called
+ * elsewhere. A task that gave way to others there could never come past them. So it does where it stands as at its last visit;
+ * and where it never does (the loop counts its rounds), at every 16th one.
+ */
+#define VISITS_MOST	16
+
+static bool goes_round(struct rounds *r, const struct zug_event *e)
+{
+	size_t i = 0;
+	bool same;
+
+	while (i < ROUNDS_SITES && r->at[i].site != e->site + 1)
+		i++;
+	if (i == ROUNDS_SITES) {
+		i = r->next++ % ROUNDS_SITES;
+		r->at[i].site = e->site + 1;
+		r->at[i].visits = 1;
+		r->at[i].stands = e->ret;
+		return false;
+	}
+	same = r->at[i].stands == e->ret;
+	r->at[i].stands = e->ret;
+	if (!same && ++r->at[i].visits < VISITS_MOST)
+		return false;
+	r->at[i].visits = 0;
+	return true;
+}
+
 void kworld_label_code(struct kworld *k, struct world_task *t, struct ktask *kt, const struct zug_event *e,
 		       const struct probe_site *s)
 {
@@ -281,7 +310,7 @@ void kworld_label_code(struct kworld *k, struct world_task *t, struct ktask *kt,
 	l->op = s->op;
 	l->flags = zug_op_flags(s->op) | (s->own ? ZUG_L_OWN : 0);
 	l->site = places_site(k->o.places, t->process, e->ip);
-	kt->yields = s->op == ZUG_OP_PAUSE || s->waits;
+	kt->yields = s->op == ZUG_OP_PAUSE || (s->waits && goes_round(&kt->rounds, e));
 	probes_code_site(s, &what);
 	if (!(what.flags & ZUG_SITE_OPERAND))
 		return;

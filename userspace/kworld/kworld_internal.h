@@ -70,6 +70,18 @@ struct heat {
 };
 
 /* What the kernel world knows of a task beyond struct world_task. */
+/* A task in loops that wait: its last visits of so many of their loads. */
+#define ROUNDS_SITES	8
+
+struct rounds {
+	struct {
+		uint32_t site;		/* + 1; 0: none */
+		uint32_t visits;	/* since one was a yield */
+		uint64_t stands;	/* how the task stood there */
+	} at[ROUNDS_SITES];
+	uint32_t next;			/* that is given to the next site */
+};
+
 struct ktask {
 	uint32_t kid;		/* the BPF side's number; 0: none */
 	uint32_t site;		/* of probes: where it stands; ZUG_NO_SITE: at none */
@@ -126,6 +138,7 @@ struct ktask {
 	uint64_t answer;	/* libzug: where the value goes that it asks for */
 	char child_name[16];	/* libzug: the name of the next task that it makes */
 	bool yields;		/* its point is one at which others are to have a turn */
+	struct rounds rounds;
 	/* before a lock (kworld_waiting.c); task numbers + 1, 0: none */
 	uint32_t waits;		/* its index in the list + 1; 0: it is not there */
 	uint32_t wait_next, wait_prev;	/* before the same one */
