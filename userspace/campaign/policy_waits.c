@@ -28,6 +28,7 @@ enum state {
 
 struct wait {
 	uint32_t site;
+	uint32_t limit;	/* it was a point before, so many times in an execution; 0: it was none */
 	char *name;	/* "PATH+0xOFFSET" */
 	enum state state;
 };
@@ -95,7 +96,7 @@ static bool is_ours(const struct waits *w, uint32_t site)
 
 /*
  * The load there can be made a point. *site: UINT32_MAX: a new one; else one that exists and is silent, as the race scan had
- * no use for it.
+ * no use for it, or that is a point of the race scan, which is none any more in an execution that has come there too often.
  */
 static bool can_add(const struct waits *w, uint32_t module, uint64_t offset, uint32_t *site)
 {
@@ -105,7 +106,8 @@ static bool can_add(const struct waits *w, uint32_t module, uint64_t offset, uin
 	if (*site == UINT32_MAX)
 		return true;
 	there = probes_site(w->s->probes, *site);
-	return there->silent && there->op == ZUG_OP_DATA_READ && !is_ours(w, *site);
+	return (there->silent || there->limit) && (there->op == ZUG_OP_DATA_READ || there->op == ZUG_OP_ATOMIC_LOAD) &&
+	       !is_ours(w, *site);
 }
 
 /* Makes a point of one load. 1, 0: it cannot be or is one already, or -errno. */
@@ -113,7 +115,8 @@ static int add(struct waits *w, uint32_t module, uint64_t offset, char *err, siz
 {
 	struct probe_code place = { .offset = offset, .waits = true };
 	struct session *s = w->s;
-	uint32_t site;
+	const struct probe_site *there;
+	uint32_t site, limit = 0;
 	int ret = 1;
 
 	if (!can_add(w, module, offset, &site))
@@ -121,6 +124,8 @@ static int add(struct waits *w, uint32_t module, uint64_t offset, char *err, siz
 	if (!ARRAY_RESERVE(w->list, w->room, w->nr + 1))
 		goto no_memory;
 	if (site != UINT32_MAX) {
+		there = probes_site(s->probes, site);
+		limit = there->silent ? 0 : there->limit;
 		probes_wait_at(s->probes, site);
 		w->woken = true;
 	} else {
@@ -129,7 +134,7 @@ static int add(struct waits *w, uint32_t module, uint64_t offset, char *err, siz
 	}
 	if (ret <= 0)
 		return ret;
-	w->list[w->nr] = (struct wait){ .site = site };
+	w->list[w->nr] = (struct wait){ .site = site, .limit = limit };
 	if (asprintf(&w->list[w->nr].name, "%s+0x%lx", probes_module(s->probes, module)->path,
 		     (unsigned long)offset) < 0)
 		goto no_memory;
@@ -269,7 +274,10 @@ static int judge(struct waits *w)
 			continue;
 		if (hits >= KWORLD_HOT) {
 			one->state = COMPUTES;
-			probes_silence(w->s->probes, one->site, true);
+			if (one->limit)
+				probes_wait_no_more(w->s->probes, one->site, one->limit);
+			else
+				probes_silence(w->s->probes, one->site, true);
 			nr++;
 		} else if (hits > 1) {
 			one->state = WAITS;
@@ -367,7 +375,7 @@ static int table(void *state, struct point_table *t)
 	for (unsigned int i = 0; i < w->nr && !ret; i++) {
 		const struct probe_site *s = probes_site(w->s->probes, w->list[i].site);
 
-		if (w->list[i].state == COMPUTES)
+		if (w->list[i].state == COMPUTES && !w->list[i].limit)
 			ret = session_table_absent(w->s, t, s->module, s->offset, "in a computation, left out");
 	}
 	return ret;

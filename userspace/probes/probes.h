@@ -231,8 +231,10 @@ void probes_lock_site(const struct probe_site *s, struct zug_site *what);
 /* This site is no point from now on, or one again; between executions only, before probes_replant(). */
 void probes_silence(struct probes *p, uint32_t site, bool silent);
 
-/* A silent one is a point again, as in a loop that waits. */
+/* A silent one, or one that has a limit, is a point at all times, as in a loop that waits. */
 void probes_wait_at(struct probes *p, uint32_t site);
+/* And that is taken back: it is a point up to that limit. */
+void probes_wait_no_more(struct probes *p, uint32_t site, uint32_t limit);
 
 /* Sets the limit of a site. */
 void probes_set_limit(struct probes *p, uint32_t site, uint32_t limit);

@@ -472,6 +472,14 @@ void probes_wait_at(struct probes *p, uint32_t site)
 	p->sites[site].limit = 0;
 }
 
+void probes_wait_no_more(struct probes *p, uint32_t site, uint32_t limit)
+{
+	if (site >= p->nr_sites)
+		return;
+	p->sites[site].waits = false;
+	p->sites[site].limit = limit;
+}
+
 void probes_set_within(struct probes *p, uint32_t site, uint32_t within)
 {
 	if (site < p->nr_sites)
