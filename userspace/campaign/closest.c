@@ -73,7 +73,9 @@ static int look(struct campaign *c, const struct trace *t, const struct near_lim
 	trials.ctx = &p;
 	p.s = trials.search;
 	session_template_expect(&c->s, UINT64_MAX);
+	engine_set_window(c->s.engine, trace_outcome(t)->kind == ZUG_OUTCOME_LIVELOCK ? TRIAL_WINDOW : 0);
 	ret = trials_run(c, &trials, err, errlen);
+	engine_set_window(c->s.engine, 0);
 	neighbour_result(trials.search, &m->r);
 	m->interrupted = session_interrupted(&c->s);
 	m->late = !m->r.all && session_late(&c->s, limits->until_ns);

@@ -59,6 +59,7 @@ struct progress {
 	const struct search *s;
 	const struct minimize_limits *limits;
 	uint64_t begin_ns, made;	/* made: executions before this search of the simplest */
+	bool first;			/* its first execution is the one that is to be simplified, whole */
 	struct minimized *m;
 };
 
@@ -89,7 +90,7 @@ static bool after(void *ctx, const struct execution *x)
 	struct minimize_result r;
 
 	minimize_result(p->s, &r);
-	if (r.trials == 1 && r.reproduced && !m->dropped && !m->dropped_timers) {
+	if (r.trials == 1 && r.reproduced && p->first && !m->dropped && !m->dropped_timers) {
 		m->preemptions_before = r.preemptions;
 		m->decisions_before = r.differences;
 		m->steps_before = r.nr;
@@ -131,56 +132,115 @@ static int follow_other_data(struct trials *trials)
 	return ret;
 }
 
-/* limits: of all that has been made since begin_ns, with m->executions of it before this. */
-static int minimize_schedule(struct campaign *c, const struct trace *t,
-			     const struct minimize_limits *limits, uint64_t begin_ns,
-			     const char *to, struct minimized *m, char *err, size_t errlen)
-{
-	struct progress p = { .c = c, .m = m, .limits = limits, .begin_ns = begin_ns,
-			      .made = m->executions };
-	/* one more than is left: the first follows what has been seen to fail */
-	uint64_t left = limits->executions ? limits->executions - m->executions + !!m->executions :
-					     0;
-	struct minimize_result r;
+/* One search of the simplest: what it is given, and what came of it. */
+struct simplest {
+	const struct trace *t;
+	const struct minimize_limits *limits;	/* of all that has been made since begin_ns */
+	uint64_t begin_ns;
+	uint64_t window;	/* of a livelock: so many steps; 0: in full */
+	bool once;		/* the schedule is executed, and nothing simpler is looked for */
 	struct trials trials;
+	struct minimize_result r;	/* its schedule is the search's */
+};
+
+/* tasks: nr of them, the schedule that is begun with; NULL: that of s->t. trials_release() follows. 0 or -errno. */
+static int find(struct campaign *c, struct simplest *s, const uint32_t *tasks, size_t nr, bool first, struct minimized *m,
+		char *err, size_t errlen)
+{
+	const struct minimize_limits *limits = s->limits;
+	struct progress p = { .c = c, .m = m, .limits = limits, .begin_ns = s->begin_ns, .made = m->executions, .first = first };
+	/* one more than is left: the first follows what has been seen to fail */
+	uint64_t left = limits->executions ? limits->executions - m->executions + !!m->executions : 0;
 	int ret;
 
 	snprintf(err, errlen, "out of memory");
-	ret = trials_init(&trials, c, t);
+	memset(&s->r, 0, sizeof(s->r));
+	ret = trials_init(&s->trials, c, s->t);
 	if (ret)
-		goto out;
-	trials.search = minimize_new(&trials.options, trials.follow.tasks, trials.follow.nr,
-				     trace_outcome(t)->failure, left, err, errlen);
-	ret = !trials.search || (limits->other_data && follow_other_data(&trials)) ? -ENOMEM : 0;
-	if (ret)
-		goto out;
-	if (trace_outcome(t)->kind == ZUG_OUTCOME_LIVELOCK)
-		minimize_loop(trials.search, PROGRESS_WINDOW);
-	if (limits->twice)
-		minimize_twice(trials.search);
-	trials.max_steps = limits->steps;
-	trials.until_ns = until_ns(limits, begin_ns);
-	trials.after = after;
-	trials.ctx = &p;
-	p.s = trials.search;
+		return ret;
+	s->trials.search = minimize_new(&s->trials.options, tasks ? tasks : s->trials.follow.tasks,
+					tasks ? nr : s->trials.follow.nr, trace_outcome(s->t)->failure, s->once ? 1 : left, err,
+					errlen);
+	if (!s->trials.search || (limits->other_data && !tasks && follow_other_data(&s->trials)))
+		return -ENOMEM;
+	if (trace_outcome(s->t)->kind == ZUG_OUTCOME_LIVELOCK)
+		minimize_loop(s->trials.search, s->window ? s->window : PROGRESS_WINDOW);
+	if (limits->twice && !s->once)
+		minimize_twice(s->trials.search);
+	s->trials.max_steps = limits->steps;
+	s->trials.until_ns = until_ns(limits, s->begin_ns);
+	s->trials.after = after;
+	s->trials.ctx = &p;
+	p.s = s->trials.search;
 	session_template_expect(&c->s, UINT64_MAX);
-	ret = trials_run(c, &trials, err, errlen);
-	minimize_result(trials.search, &r);
-	m->executions += r.trials;
-	m->reproduced = r.reproduced;
-	if (!r.reproduced)
-		goto out;
-	m->minimal = r.minimal;
-	m->left = r.left;
-	m->cut = r.minimal ? MINIMIZE_WHOLE : what_cut(c, limits, begin_ns, m->executions);
-	m->preemptions = r.preemptions;
-	m->decisions = r.differences;
-	m->steps = r.nr;
-	m->simpler = r.trial > 1 || limits->other_data || m->dropped || m->dropped_timers;
-	if (!ret)
-		ret = write_result(c, trials.best, to, m, &r, err, errlen);
-out:
-	trials_release(&trials);
+	engine_set_window(c->s.engine, s->window);
+	ret = trials_run(c, &s->trials, err, errlen);
+	engine_set_window(c->s.engine, 0);
+	minimize_result(s->trials.search, &s->r);
+	m->executions += s->r.trials;
+	return ret;
+}
+
+/* What s has found is m's; the trace and the pairs are those of 'whole', which is that schedule in full. */
+static int take(struct campaign *c, const struct simplest *s, const struct simplest *whole, const char *to, struct minimized *m,
+		char *err, size_t errlen)
+{
+	m->reproduced = true;
+	m->minimal = s->r.minimal;
+	m->left = s->r.left;
+	m->cut = s->r.minimal ? MINIMIZE_WHOLE : what_cut(c, s->limits, s->begin_ns, m->executions);
+	m->preemptions = whole->r.preemptions;
+	m->decisions = whole->r.differences;
+	m->steps = whole->r.nr;
+	m->simpler = s->r.trial > 1 || s->limits->other_data || m->dropped || m->dropped_timers;
+	return write_result(c, whole->trials.best, to, m, &whole->r, err, errlen);
+}
+
+/*
+ * A livelock: the simplest with few steps in its loop (TRIAL_WINDOW), and then in full. *done: that schedule fails in full as
+ * well, and is m's, or the failure did not come again; false: all has to be done in full.
+ */
+static int minimize_livelock(struct campaign *c, const struct simplest *of, const char *to, struct minimized *m, bool *done,
+			     char *err, size_t errlen)
+{
+	struct simplest found = *of, few = *of, whole = *of;
+	int ret;
+
+	found.once = whole.once = true;
+	few.window = TRIAL_WINDOW;
+	ret = find(c, &found, NULL, 0, true, m, err, errlen);
+	*done = ret || !found.r.reproduced;
+	m->reproduced = found.r.reproduced;
+	trials_release(&found.trials);
+	if (*done)
+		return ret;
+	ret = find(c, &few, NULL, 0, false, m, err, errlen);
+	if (!ret && few.r.reproduced)
+		ret = find(c, &whole, few.r.tasks, few.r.nr, false, m, err, errlen);
+	*done = ret || (few.r.reproduced && whole.r.reproduced);
+	if (!ret && *done)
+		ret = take(c, &few, &whole, to, m, err, errlen);
+	trials_release(&whole.trials);
+	trials_release(&few.trials);
+	return ret;
+}
+
+static int minimize_schedule(struct campaign *c, const struct trace *t, const struct minimize_limits *limits, uint64_t begin_ns,
+			     const char *to, struct minimized *m, char *err, size_t errlen)
+{
+	struct simplest s = { .t = t, .limits = limits, .begin_ns = begin_ns };
+	bool done = false;
+	int ret = 0;
+
+	if (trace_outcome(t)->kind == ZUG_OUTCOME_LIVELOCK && trace_nr_steps(t) > PROGRESS_WINDOW)
+		ret = minimize_livelock(c, &s, to, m, &done, err, errlen);
+	if (ret || done)
+		return ret;
+	ret = find(c, &s, NULL, 0, true, m, err, errlen);
+	m->reproduced = s.r.reproduced;
+	if (!ret && m->reproduced)
+		ret = take(c, &s, &s, to, m, err, errlen);
+	trials_release(&s.trials);
 	return ret;
 }
 

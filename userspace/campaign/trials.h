@@ -7,8 +7,15 @@
 #define ZUG_TRIALS_H
 
 #include "campaign/campaign.h"
+#include "engine/progress_check.h"
 #include "engine/replay.h"
 #include "search/search.h"
+
+/*
+ * Of a livelock an execution takes PROGRESS_WINDOW steps that say nothing. So many are enough for a trial: one that gets on
+ * behind these is taken for one that fails, until it is executed in full.
+ */
+#define TRIAL_WINDOW (PROGRESS_WINDOW / 10)
 
 struct trials {
 	/* from trials_init(): */

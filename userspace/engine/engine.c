@@ -74,6 +74,11 @@ struct engine *engine_new(struct world *w, struct search *s, struct capture *c,
 	return e;
 }
 
+void engine_set_window(struct engine *e, uint64_t steps)
+{
+	e->pc.window = steps;
+}
+
 void engine_use(struct engine *e, struct search *s, uint64_t timeout_ns)
 {
 	e->s = s;
@@ -267,7 +272,7 @@ static bool is_alone(const struct engine *e, uint32_t task)
 /* Such a task goes on and on without anything new. */
 static bool goes_on_alone(const struct engine *e, uint32_t task)
 {
-	return e->pc.steps >= PROGRESS_WINDOW && is_alone(e, task);
+	return e->pc.steps >= progress_window(&e->pc) && is_alone(e, task);
 }
 
 /*
@@ -281,7 +286,7 @@ static bool waits_for_ever(struct engine *e, uint32_t task)
 		return true;
 	}
 	progress_made(&e->pc);
-	e->trial_at = PROGRESS_WINDOW;
+	e->trial_at = progress_window(&e->pc);
 	e->time_passes = expiry_first(e->w) <= e->status.next_timer;
 	if (!e->time_passes) {
 		e->w->ops->expire(e->w, WORLD_NO_TASK);
@@ -311,13 +316,13 @@ static bool last_repeats(struct engine *e, uint32_t task)
 {
 	enum spin_verdict v = SPIN_NO;
 
-	if (!e->on_trial || (e->pc.steps >= PROGRESS_WINDOW && e->pc.steps < e->trial_at))
+	if (!e->on_trial || (e->pc.steps >= progress_window(&e->pc) && e->pc.steps < e->trial_at))
 		return false;
 	if (goes_on_alone(e, task))
 		v = e->w->ops->spins(e->w, &e->w->tasks[task]);
 	if (v != SPIN_AGAIN) {
 		e->on_trial = false;
-		e->trial_at = e->pc.steps + PROGRESS_WINDOW;
+		e->trial_at = e->pc.steps + progress_window(&e->pc);
 		e->w->ops->stop(e->w, false);
 	}
 	return v == SPIN_PROVEN && waits_for_ever(e, task);
@@ -695,7 +700,7 @@ static void reset(struct engine *e, const struct replay *r, struct trace_writer 
 	e->ran_ns = e->idle_ns = e->forgiven_ns = e->went_on_ns = 0;
 	e->switches = 0;
 	e->on_trial = e->time_passes = false;
-	e->trial_at = PROGRESS_WINDOW;
+	e->trial_at = progress_window(&e->pc);
 	candidates_reset(e);
 	runtime_reset(e);
 	if (e->told)

@@ -82,6 +82,8 @@ void engine_free(struct engine *e);
 void engine_explore_timeouts(struct engine *e, bool may);
 /* From the next execution on the trace says where the program calls library code that makes a step (TRACE_NOTE_CALLER). */
 void engine_note_callers(struct engine *e, bool may);
+/* From the next execution on so many steps without anything new are a livelock; 0: PROGRESS_WINDOW. */
+void engine_set_window(struct engine *e, uint64_t steps);
 /* From now on the engine asks s, and ends executions after timeout_ns (0: never). */
 void engine_use(struct engine *e, struct search *s, uint64_t timeout_ns);
 /* From now on an execution that has not ended by then (clock_now_ns()) is cut, as by the user. 0: none is. */

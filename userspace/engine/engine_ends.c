@@ -250,7 +250,8 @@ bool ends_livelock(struct engine *e)
 		return false;
 	nr = progress_livelock(&e->pc, e->w, who, sizeof(who));
 	if (nr)
-		outcome_set(&e->x->outcome, ZUG_OUTCOME_LIVELOCK, "%s only %s: %d steps without anything new", who,
-			    nr == 1 ? "yields, and no other task can run" : "yield to each other", PROGRESS_WINDOW);
+		outcome_set(&e->x->outcome, ZUG_OUTCOME_LIVELOCK, "%s only %s: %lu steps without anything new", who,
+			    nr == 1 ? "yields, and no other task can run" : "yield to each other",
+			    (unsigned long)progress_window(&e->pc));
 	return nr;
 }

@@ -246,7 +246,7 @@ static enum ask_cause give(struct engine *e, const struct search_point *p, uint3
 {
 	struct world_plan plan;
 	enum search_until until;
-	uint64_t nr, most, alone, clock;
+	uint64_t nr, most, alone, clock, window = progress_window(&e->pc);
 
 	if (!e->leases)
 		return ASK_LOOKED;
@@ -260,7 +260,7 @@ static enum ask_cause give(struct engine *e, const struct search_point *p, uint3
 	if (!e->r && e->nr_runtime && (e->begins || world_of_runtime(e->w, task)))
 		return ASK_WORLD;
 	/* progress is judged where all tasks stand */
-	most = e->pc.steps < PROGRESS_WINDOW ? PROGRESS_WINDOW - 1 - e->pc.steps : 0;
+	most = e->pc.steps < window ? window - 1 - e->pc.steps : 0;
 	/* or a task is on trial */
 	if (may_hold(e) || e->on_trial)
 		return ASK_HOLDS;

@@ -98,7 +98,7 @@ static uint64_t of_livelock(struct world *w, const struct progress_check *pc)
 	 * spin locks are found before the window of steps is full: where they stand is all that
 	 * repeats
 	 */
-	if (pc->steps >= PROGRESS_WINDOW)
+	if (pc->steps >= progress_window(pc))
 		return identity_livelock(pc->sites, pc->nr_sites);
 	for (uint32_t i = 0; i < w->nr_tasks && nr < WAITS; i++)
 		if (w->tasks[i].state == TASK_PARKED || w->tasks[i].state == TASK_RUNNING)

@@ -15,6 +15,11 @@ void progress_reset(struct progress_check *p)
 	p->nr_sites = 0;
 }
 
+uint64_t progress_window(const struct progress_check *p)
+{
+	return p->window ? p->window : PROGRESS_WINDOW;
+}
+
 void progress_free(struct progress_check *p)
 {
 	free(p->tasks);
@@ -57,7 +62,7 @@ unsigned int progress_livelock(const struct progress_check *p, const struct worl
 {
 	unsigned int nr = 0;
 
-	if (p->steps < PROGRESS_WINDOW)
+	if (p->steps < progress_window(p))
 		return 0;
 	who[0] = 0;
 	for (uint32_t i = 0; i < w->nr_tasks; i++) {

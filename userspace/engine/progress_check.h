@@ -51,11 +51,14 @@ struct progress_check {
 	struct progress_task *tasks;	/* by number */
 	uint32_t room;
 	uint64_t steps;			/* since anything new happened */
+	uint64_t window;		/* the owner's: so many of them are a livelock; 0: PROGRESS_WINDOW */
 	uint64_t sites[PROGRESS_SITES];	/* passed since then, each once; further ones are not kept */
 	uint32_t nr_sites;
 };
 
+/* But for the window, it begins anew. */
 void progress_reset(struct progress_check *p);
+uint64_t progress_window(const struct progress_check *p);
 void progress_free(struct progress_check *p);
 /* Something new: a task was created, ended, blocked or exec'd. */
 void progress_made(struct progress_check *p);
