@@ -559,8 +559,8 @@ uint64_t kworld_memory_object(struct kworld *k, const struct world_task *t, cons
 }
 
 /*
- * Which memory a function of a runtime is about is not known: it is one object. What comes to such a function is the program's
- * own, among the files, pipes and events of its runtime.
+ * Which memory a function of a runtime is about is not known: it is one object. Such an operation is the program's own, among
+ * the files, pipes, events and messages of its runtime.
  */
 #define SHARED_MEMORY	0x7368617265640001ull
 
@@ -568,12 +568,10 @@ static void label_shared(struct kworld *k, const struct probe_site *s, struct zu
 {
 	size_t len = k->o.shares ? strlen(k->o.shares) : 0;
 
-	if (len && s->op == ZUG_OP_POINT && s->symbol)
-		l->flags |= ZUG_L_OWN;
 	if (!len || s->op != ZUG_OP_POINT || !s->symbol || strncmp(s->symbol, k->o.shares, len))
 		return;
 	l->object = SHARED_MEMORY;
-	l->flags |= strcmp(s->symbol + len, "Load") ? ZUG_L_WRITE : 0;
+	l->flags |= ZUG_L_OWN | (strcmp(s->symbol + len, "Load") ? ZUG_L_WRITE : 0);
 	places_named(k->o.places, l->object, "memory", "shared memory");
 }
 
