@@ -145,14 +145,32 @@ int session_make_folder(const char *dir, bool keep)
 	return ret;
 }
 
-/*
- * The folder for traces is made when there is a trace to put into it; that it can be made is seen
- * now.
- */
-static int try_folder(const struct session *s, char *err, size_t errlen)
+/* Bytes of the path that lead to a folder that is there: 0 for one that is relative, and of which nothing is. */
+static size_t there_already(const char *dir)
 {
-	int ret = session_make_folder(s->o.results.dir, false);
+	size_t len = strlen(dir);
+	char *path = strdup(dir);
 
+	while (path && len && access(path, F_OK)) {
+		while (len && path[--len] != '/')
+			;
+		path[len] = '\0';
+	}
+	free(path);
+	return len;
+}
+
+/*
+ * The folder for traces is made now, and goes again if nothing was put into it: that it appears in the middle of a search would be
+ * a change of the working folder, for which all executions behind it need another environment, and another template.
+ */
+static int try_folder(struct session *s, char *err, size_t errlen)
+{
+	size_t there = there_already(s->o.results.dir);
+	int ret = session_make_folder(s->o.results.dir, true);
+
+	s->paths.there = there;
+	s->paths.made = !ret && there < strlen(s->o.results.dir);
 	if (!ret)
 		return 0;
 	snprintf(err, errlen, "cannot create the folder for traces %s: %s", s->o.results.dir,
@@ -520,6 +538,20 @@ void session_own_only(struct session *s, bool only)
 	kworld_own_only(s->world, only);
 }
 
+/* Takes away the folders that try_folder() has made, as far as they are empty. */
+static void remove_empty(const struct session *s)
+{
+	char *path = s->paths.made ? strdup(s->o.results.dir) : NULL;
+
+	for (size_t len = path ? strlen(path) : 0; len > s->paths.there; path[len] = '\0') {
+		if (path[len - 1] != '/' && rmdir(path) && errno != ENOENT)
+			break;
+		while (len > s->paths.there && path[--len] != '/')
+			;
+	}
+	free(path);
+}
+
 void session_close(struct session *s)
 {
 	engine_free(s->engine);
@@ -543,6 +575,7 @@ void session_close(struct session *s)
 	release_regex(s->from_output);
 	if (s->input_fd >= 0)
 		close(s->input_fd);
+	remove_empty(s);
 	if (s->paths.current)
 		new_file_unlink(s->paths.current);
 	free(s->paths.current);

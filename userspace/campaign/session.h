@@ -29,6 +29,8 @@
 #include "kworld/kworld.h"
 
 struct session_paths {
+	bool made;		/* the folder for traces, or those above it, ... */
+	size_t there;		/* ... behind so many bytes of its path */
 	char *program;		/* resolved */
 	char *hide;		/* behind o.environment.hide */
 	char **shares;		/* absolute, behind o.environment.shares */

@@ -66,6 +66,16 @@ if begin "a killed zug leaves no template, which had its code there"; then
 	end
 fi
 
+# The folder for traces is made before the first execution, and goes if it stays empty.
+if begin "the folder for traces ends no template"; then
+	ZUG_DEBUG=times zug 60 run -q --executions 20 --no-races -o fresh/deep -- "$programs/abba-deadlock-fixed"
+	want_status 0
+	want_err '^template: [0-9.]* ms$'
+	grep '^template: ended' err >ended && note "a template was ended: $(head -n 1 ended)"
+	[ ! -e fresh ] || note "the empty folder stayed"
+	end
+fi
+
 use_daemon
 for bug in "${bugs[@]}"; do
 	begin "$bug, forked and started" || continue
