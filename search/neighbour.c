@@ -420,8 +420,15 @@ static void passed(struct neighbour *n)
 		n->named = false;
 		return;
 	}
+	if (n->looking && !n->a.error) {
+		n->nr_looks = r.alone ? 0 : n->nr_looks;
+		n->best = r.alone ? r : n->best;
+		return;
+	}
 	if (n->a.error || (n->points && !n->named && !n->decides && !r.alone))
 		return;
+	if (n->phase == REVERSE && r.alone)
+		neighbour_find_looks(n, &n->pairs[n->nr_pairs - 1 - n->at]);
 	if (n->decides || n->named > n->points || closer(&r, &n->best))
 		n->best = r;
 	if (n->named) {

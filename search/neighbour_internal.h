@@ -25,6 +25,9 @@ enum phase { FOLLOW, WHOLE_FIRST, SIBLINGS_FIRST, REVERSE, WHOLE, ALIKE, SIBLING
 /* So many pairs of children are tried, each in both orders. */
 #define SIBLINGS_MAX	3
 
+/* So many looks at what keeps tasks apart are tried, where the pair that was found is of what the failure itself checks. */
+#define LOOKS_MAX	4
+
 /* A task that could have had the turn. */
 struct other {
 	uint32_t last, nth;	/* when that task had made nth steps */
@@ -90,6 +93,9 @@ struct neighbour {
 	struct critical_pair *pairs;
 	size_t nr_pairs, nr_late;	/* the last ones are late (pair_order.h) */
 	size_t nr_handed;		/* the first ones are of neighbour_add_handed() */
+	size_t looks[LOOKS_MAX];	/* pairs that neighbour_next_look() tries, by index */
+	unsigned int nr_looks, at_look;
+	bool looking;			/* this execution is one of these */
 	struct torn *torn;		/* in led, one for each object, the last first; and room for those of whole */
 	size_t nr_torn, at_torn;
 	struct schedule whole;		/* the execution in which the first nr_made updates were made whole */
@@ -165,6 +171,8 @@ bool neighbour_handed_over(const struct neighbour *n, const struct critical_pair
 int neighbour_make_room(struct neighbour *n, size_t nr);
 /* The next order of each phase that follows one; false: there is no other, or n->a.error. */
 bool neighbour_next_reversed(struct neighbour *n);
+/* That pair alone was reversed, and it passes: which others are tried for what they say beside it? */
+void neighbour_find_looks(struct neighbour *n, const struct critical_pair *found);
 bool neighbour_next_whole(struct neighbour *n);
 bool neighbour_next_alike(struct neighbour *n);
 /* The position that the order says, and how many of the next steps of that task it says whatever others can do. */

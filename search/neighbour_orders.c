@@ -30,9 +30,88 @@ static void take_order(struct neighbour *n)
 	free(seen);
 }
 
+/* ---- what keeps tasks apart ---- */
+
+static bool looks_at(const struct zug_label *l)
+{
+	return l->op == ZUG_OP_DATA_READ || l->op == ZUG_OP_ATOMIC_LOAD;
+}
+
+static bool writes_to(const struct zug_label *l)
+{
+	return (zug_op_is_data(l->op) || zug_op_is_atomic(l->op)) && (l->flags | zug_op_flags(l->op)) & ZUG_L_WRITE;
+}
+
+/* The last data that the failing task has accessed; 0: none. */
+static uint64_t checked(const struct schedule *s)
+{
+	for (size_t i = s->nr; i-- > 0;)
+		if (s->tasks[i] == s->tasks[s->nr - 1] && (zug_op_is_data(s->labels[i].op) || zug_op_is_atomic(s->labels[i].op)))
+			return zug_op_is_data(s->labels[i].op) ? s->labels[i].object : 0;
+	return 0;
+}
+
+/* Of these tasks, a looks at something else than that object, and b changes it then. */
+static bool is_look(const struct neighbour *n, const struct critical_pair *p, uint32_t a, uint32_t b, uint64_t but)
+{
+	const struct schedule *s = &n->led;
+
+	return p->second < s->nr && !p->wide && !p->ends && !p->points && !p->vague && s->tasks[p->first] == a &&
+	       s->tasks[p->second] == b && looks_at(&s->labels[p->first]) && writes_to(&s->labels[p->second]) &&
+	       s->labels[p->first].object != but;
+}
+
+/* Each of the two tasks has looked at something before the other changed that, and the other's look is this one's match. */
+static bool has_match(const struct neighbour *n, const struct critical_pair *p, uint64_t but)
+{
+	uint32_t a = n->led.tasks[p->first], b = n->led.tasks[p->second];
+
+	for (size_t i = 0; i < n->nr_pairs; i++)
+		if (is_look(n, &n->pairs[i], b, a, but) && n->pairs[i].first < p->second && p->first < n->pairs[i].second)
+			return true;
+	return false;
+}
+
+/*
+ * The pair that passes is of the data which the failure itself checks: two tasks were where one alone may be. How they came to
+ * be there says more, if they have flags or words of their own for that: each has looked at one before the other changed it.
+ */
+void neighbour_find_looks(struct neighbour *n, const struct critical_pair *found)
+{
+	uint64_t data = checked(&n->led);
+	uint32_t a, b;
+
+	n->nr_looks = n->at_look = 0;
+	if (!data || found->second >= n->led.nr || found->wide || found->ends || found->points ||
+	    n->led.labels[found->first].object != data || n->led.labels[found->second].object != data)
+		return;
+	a = n->led.tasks[found->first];
+	b = n->led.tasks[found->second];
+	for (size_t i = 0; i < n->nr_pairs && n->nr_looks < LOOKS_MAX; i++) {
+		const struct critical_pair *p = &n->pairs[i];
+
+		if ((is_look(n, p, a, b, data) || is_look(n, p, b, a, data)) && has_match(n, p, data))
+			n->looks[n->nr_looks++] = i;
+	}
+}
+
+/* The failing schedule with the next of these looks behind what changes its answer. */
+static bool next_look(struct neighbour *n)
+{
+	n->looking = n->at_look < n->nr_looks;
+	if (!n->looking)
+		return false;
+	n->at = n->nr_pairs - 1 - n->looks[n->at_look++];
+	n->nr_order = critical_reverse(&n->failing, &n->pairs[n->nr_pairs - 1 - n->at], n->order);
+	take_order(n);
+	return !n->a.error;
+}
+
 /* The failing schedule with one pair the other way round. */
 bool neighbour_next_reversed(struct neighbour *n)
 {
+	if (neighbour_explains(n) && next_look(n))
+		return true;
 	if (neighbour_explains(n) || (n->a.max_trials && n->a.trials > n->a.max_trials / 4 * 3))
 		return false;
 	n->decides = n->points && (!n->at || neighbour_handed_over(n, &n->pairs[n->nr_pairs - n->at]));

@@ -960,8 +960,62 @@ static void test_siblings_decide(void)
 	settled_release(&n.now_steps);
 }
 
+/*
+ * Two tasks look at each other's flag before they raise their own, so both come to what only one may use at a time. That one's
+ * write comes between the other's write and its check decides, and so does each look: the looks are what is wrong.
+ */
+static void test_looks(void)
+{
+	enum { X = 2 };
+	struct model_step code[2][16];
+	struct model m = { .name = "looks", .nr_tasks = 2, .nr_started = 2, .parent = { 0, 0 } };
+	uint32_t order[MAX_ORDER];
+	struct tally all = { 0 };
+	int looks = 0, nr = 0;
+
+	for (uint8_t t = 0; t < 2; t++) {
+		struct model_step *raised;
+		uint16_t n = 0;
+
+		code[t][n++] = (struct model_step){ M_READ, 1 - t, 0, 0, 0 };
+		raised = &code[t][n];
+		code[t][n++] = (struct model_step){ M_JUMP_EQ, 0, 0, 1, 0 };
+		code[t][n++] = (struct model_step){ M_WRITE, t, 0, 1, 0 };
+		code[t][n++] = (struct model_step){ M_WRITE, X, 0, 1 + t, 0 };
+		code[t][n++] = (struct model_step){ M_READ, X, 0, 0, 0 };
+		code[t][n++] = (struct model_step){ M_ASSERT, 0, 0, 1 + t, 0 };
+		raised->to = n;
+		m.len[t] = n;
+		m.code[t] = code[t];
+	}
+	for (uint64_t seed = 1; seed <= 20; seed++) {
+		struct neighbour_result n;
+		struct model_result r;
+		struct search *s;
+		uint64_t steps;
+
+		if (!model_fail(&m, seed, 100, &r, order, MAX_ORDER))
+			continue;
+		nr++;
+		check(&m, order, r.steps, r.outcome, &all);
+		model_fail(&m, seed, 100, &r, order, MAX_ORDER);
+		steps = minimal(&m, order, r.steps, r.outcome);
+		s = neighbour_new(&options, order, steps, r.outcome, 0, NULL, 0);
+		while (model_run(&m, s, &r, NULL, 0) == SEARCH_GO)
+			;
+		neighbour_result(s, &n);
+		looks += n.found && n.alone && n.first.label.op == ZUG_OP_DATA_READ && n.second.label.op == ZUG_OP_DATA_WRITE &&
+			 n.first.label.object == n.second.label.object &&
+			 !model_is_on(NULL, n.first.label.object, "v2");
+		search_free(s);
+	}
+	tap_ok(nr > 5 && looks == nr, "the look by which a task came to where another one was is named (%d of %d)", looks, nr);
+	report("looks", &all);
+}
+
 int main(void)
 {
+	test_looks();
 	test_siblings();
 	test_siblings_decide();
 	test_ended();
