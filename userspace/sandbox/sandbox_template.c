@@ -380,30 +380,6 @@ static int end(pid_t pid)
 	return 0;
 }
 
-/*
- * A fork copies the page tables of a mapping only if something was ever written there. Without them each copy has a page fault
- * where it comes to code or constants for the first time, which costs more than to copy a hundred entries. So one word of each
- * file that the prototype has mapped for itself is written again. Where that cannot be, it is as without.
- */
-static void have_pages_copied(pid_t pid)
-{
-	struct mappings ms;
-	struct mapping m;
-	long word;
-
-	mappings_open(&ms, pid);
-	while (mappings_next(&ms, &m)) {
-		/* to read or write what a device has there may do something */
-		if (m.shared || m.path[0] != '/' || !strncmp(m.path, "/dev/", 5))
-			continue;
-		errno = 0;
-		word = ptrace(PTRACE_PEEKDATA, pid, m.start, NULL);
-		if (!errno)
-			ptrace(PTRACE_POKEDATA, pid, m.start, word);
-	}
-	mappings_close(&ms);
-}
-
 static int keep(struct sandbox *s, pid_t prototype, const struct user_regs_struct *at_entry)
 {
 	struct zug_ctl c = { .cmd = ZUG_CMD_TEMPLATE, .sandbox = s->slot, .pid = prototype };
@@ -420,8 +396,6 @@ static int keep(struct sandbox *s, pid_t prototype, const struct user_regs_struc
 		ret = skip_call(s, prototype, at_entry);
 	if (!ret)
 		ret = sandbox_environment_ask(s, ENVIRONMENT_HIGH_PID);
-	if (!ret)
-		have_pages_copied(prototype);
 	if (!ret)
 		ret = fork_tracee(s, prototype, prototype);
 	if (ret < 0)

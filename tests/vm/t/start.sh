@@ -35,26 +35,12 @@ search()
 	rm -rf "$dir/zug-out"
 }
 
-# The template of that program: its pid in the namespace of the test is above those of executions.
-template()
-{
-	for pid in $(pgrep -x "${1:0:15}"); do
-		# an execution may end meanwhile
-		awk -v pid="$pid" '/^NSpid:/ && $NF > 1000 { print pid }' "/proc/$pid/status" 2>/dev/null
-	done
-}
-
-# code_of PID: so many KB of the loader's code are there.
-code_of() { awk '/^[0-9a-f]+-/ { code = $2 ~ /x/ && $NF ~ /ld-linux/ } code && $1 == "Rss:" { print $2 }' "/proc/$1/smaps"; }
-
 remember
-if begin "a killed zug leaves no template, which had its code there"; then
+if begin "a killed zug leaves no template"; then
 	ZUG_DEBUG=times "$zug" run -q --executions 0 --no-races -o traces -- "$programs/abba-deadlock-fixed" >out 2>err &
 	pid=$!
 	# the first ones are made both ways
 	wait_until has_line '^execution 15:' err || note "not executed: $(tail -n 3 err)"
-	# it has executed nothing: what is there was copied, as it is for its copies; a page is there anyhow
-	[ "$(code_of "$(template abba-deadlock-fixed)")" -gt 16 ] || note "page tables are not copied: $(template abba-deadlock-fixed)"
 	kill -9 $pid
 	wait $pid 2>/dev/null
 	gone() { ! executes abba-deadlock-fixed; }
