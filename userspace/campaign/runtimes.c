@@ -71,8 +71,8 @@ static const struct language_runtime known[] = {
 	  .kinds = "syscall:file,syscall:ipc", .usual = true, .flags = java_flags },
 	{ .name = "node", .defines = "napi_create_function", .program = "node*", .library = "../lib/*/libnode.so.*", .from = node_from,
 	  .beginning = "the start of the script", .points = node_points, .syscalls = ZUG_SYS_FILE | ZUG_SYS_IPC | ZUG_SYS_POLL,
-	  .kinds = "syscall:file,syscall:ipc,syscall:poll", .usual = true, .strategy = "portfolio:events=yes", .spin_ns = 2000000000, .shares = "Builtins_Atomics",
-	  .asks_machine = true, .flags = node_flags },
+	  .kinds = "syscall:file,syscall:ipc,syscall:poll", .usual = true, .strategy = "portfolio:events=yes",
+	  .spin_ns = 2000000000, .shares = "Builtins_Atomics", .asks_machine = true, .flags = node_flags },
 	/* a program of Go's, and none that has Go in a library */
 	{ .name = "go", .defines = "_rt0_amd64_linux", .program = "*", .from = go_from, .beginning = "the function main.main" },
 };
