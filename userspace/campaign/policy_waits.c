@@ -8,7 +8,8 @@
  *
  * A loop that goes round in one state while others could run has ended its execution as a spin. On several processors,
  * or where the kernel preempts, it ends: unless such loops are failures (o.failure.spins), the first executions that come
- * to it do not count, and find its loads.
+ * to it do not count, and find its loads: those near the place where it was stopped, and those of the race scan that it came to
+ * more often than their limit, as a loop does that looks by a function and does more beside it.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -16,6 +17,7 @@
 #include <string.h>
 #include "lib/base/array.h"
 #include "campaign/policy.h"
+#include "campaign/scan.h"
 
 /* Bytes before and after the place where a task was stopped: a loop that waits is short. */
 #define NEAR 64
@@ -50,6 +52,8 @@ struct waits {
 	struct wait *list;
 	unsigned int nr, room;
 	char **names;		/* of those that are points */
+	uint32_t *used_up;	/* sites of the race scan that an execution which ended as a spin came to too often */
+	unsigned int nr_used_up, room_used_up;
 	bool woken;		/* a silent site is a point again, and is to be planted */
 	bool cut; /* a point proved to be in a computation, and has ended the execution */
 };
@@ -72,6 +76,7 @@ static void release_waits(void *state)
 	free(w->list);
 	free(w->spun);
 	free(w->names);
+	free(w->used_up);
 }
 
 /* The site that exists there; UINT32_MAX: none. */
@@ -245,6 +250,28 @@ static bool may_end(struct waits *w, const uint64_t *sites, unsigned int nr)
 	return false;
 }
 
+/*
+ * Notes the loads of the race scan that were points in this execution up to their limit, and then none: a loop that looks at
+ * them waits without a point by what zug does, and not by what the test does. Another execution may come before the next one
+ * that learns. True: there are some.
+ */
+static bool note_used_up(struct waits *w)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < probes_nr_sites(w->s->probes); i++) {
+		const struct probe_site *s = probes_site(w->s->probes, i);
+
+		if (s->limit < LIMIT || s->silent || s->code.kind != CODE_LOAD || kworld_hits(w->s->world, i) < s->limit ||
+		    is_ours(w, i))
+			continue;
+		any = true;
+		if (!w->s->frozen && ARRAY_RESERVE(w->used_up, w->room_used_up, w->nr_used_up + 1))
+			w->used_up[w->nr_used_up++] = i;
+	}
+	return any;
+}
+
 static void judge_spin(void *state, struct execution *x)
 {
 	struct waits *w = state;
@@ -254,7 +281,7 @@ static void judge_spin(void *state, struct execution *x)
 	if (x->outcome.kind != ZUG_OUTCOME_SPIN || w->s->o.failure.spins || w->s->aside)
 		return;
 	nr = kworld_long_computation(w->s->world, &sites);
-	if (!may_end(w, sites, nr))
+	if (!note_used_up(w) && !may_end(w, sites, nr))
 		return;
 	outcome_set(&x->outcome, ZUG_OUTCOME_DISCARDED, "a loop that waits without a point was found");
 	x->outcome.failure = 0;
@@ -302,6 +329,14 @@ static int learn(void *state, bool only_more, char *err, size_t errlen)
 	nr = kworld_long_computation(s->world, &sites);
 	for (unsigned int i = 0; i < nr && !w->cut; i++) {
 		ret = add_near(w, places_find_site(s->places, sites[i]), err, errlen);
+		if (ret < 0)
+			return ret == -ENOMEM ? ret : -EIO;
+		added += ret;
+	}
+	while (w->nr_used_up) {
+		const struct probe_site *one = probes_site(w->s->probes, w->used_up[--w->nr_used_up]);
+
+		ret = add(w, one->module, one->offset, err, errlen);
 		if (ret < 0)
 			return ret == -ENOMEM ? ret : -EIO;
 		added += ret;
