@@ -68,6 +68,22 @@ static __always_inline void clock_look(struct zug_sandbox *s)
 		s->looks++;
 }
 
+/* A task that looks at the clock so often, and does nothing else, waits for time to pass, or for others. */
+#define LOOKS_PATIENT		64
+
+/* True when a holder that has just looked at the clock is to let others run, before the clock goes faster and faster. */
+static __always_inline bool looks_on(const struct zug_sandbox *s, struct task_state *t)
+{
+	if (t->clock_points != s->nr_points) {
+		t->clock_points = s->nr_points;
+		t->clock_looks = 0;
+	}
+	if (t->id != s->holder || ++t->clock_looks < LOOKS_PATIENT || !scx_bpf_dsq_nr_queued(ZUG_DSQ(t->slot)))
+		return false;
+	t->clock_looks = 0;
+	return true;
+}
+
 /* True when a timer or a time-out is over. */
 static __always_inline bool clock_due(const struct zug_sandbox *s)
 {
@@ -990,12 +1006,16 @@ int BPF_PROG(zug_sys_exit, struct pt_regs *regs, long ret)
 	}
 	if (!s->setup.virtual_time)
 		return 0;
-	if (nr == NR_clock_gettime && !ret) {
+	if ((nr == NR_clock_gettime || nr == NR_gettimeofday) && !ret) {
 		clock_look(s);
-		put_time(t->args[1], clock_of(s, t->args[0]), false);
-	} else if (nr == NR_gettimeofday && !ret) {
-		clock_look(s);
-		put_time(t->args[0], s->setup.clock_real + s->clock, true);
+		if (nr == NR_gettimeofday)
+			put_time(t->args[0], s->setup.clock_real + s->clock, true);
+		else
+			put_time(t->args[1], clock_of(s, t->args[0]), false);
+		if (stops_at_exit && looks_on(s, t)) {
+			t->flags |= TF_YIELD;
+			scx_bpf_kick_cpu(bpf_get_smp_processor_id(), SCX_KICK_PREEMPT);
+		}
 	} else if (!ret && (nr == NR_newfstatat || nr == NR_stat || nr == NR_fstat || nr == NR_lstat ||
 			    nr == NR_statx)) {
 		file_times(s, p, t, nr);

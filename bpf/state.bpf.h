@@ -166,6 +166,8 @@ struct task_state {
 	__u32 fault;		/* the call that it makes is to have that fault (zug_ctl.fault); 0: none, or it is over */
 	__s32 timed_nr;		/* the call that deadline belongs to */
 	__u32 looked;		/* its poll() has looked and found nothing since it last waited, or found something */
+	__u32 clock_looks;	/* so often it has looked at the clock since a point; the points that there were by then */
+	__u64 clock_points;
 	struct zug_event ev;	/* the stop it is about to make */
 	__u64 regs[32];		/* struct pt_regs as words, in a probed instruction with an operand */
 	struct primitive_call inside[PRIMITIVE_LEVELS];	/* by handlers: each may have interrupted a primitive */

@@ -62,6 +62,8 @@ begin "long computation of the only task" && passes --spin 5ms -- "$outcomes/com
 begin "long computation on the stack" && passes --spin 5ms --executions 3 -- "$outcomes/computes" stack
 begin "spin beside a task that could end it" && outcome_is spin . --fail-on-spin --strategy random -- "$outcomes/computes" beside
 begin "spin in functions that others end" && passes --executions 20 -- "$outcomes/computes" calls
+begin "waits for others that look by functions and back off" && passes --executions 12 --no-minimize -- "$outcomes/ring-waits"
+begin "a wait for another that looks at the clock" && passes --executions 10 -- "$outcomes/clock-waits"
 begin "spins of two, in turns" && passes --strategy pos --executions 15 --max-steps 4000 -- "$outcomes/spinners"
 begin "spin in a library" && outcome_is spin . -- "$outcomes/computes" library
 begin "long computation" && passes --strategy random --spin 20ms -- "$outcomes/computes" long
