@@ -59,7 +59,7 @@ static __always_inline int sandbox_command(struct zug_ctl *c, struct zug_sandbox
 	case ZUG_CMD_CLOCK:
 		if (s->clock < c->clock)
 			s->clock = c->clock;
-		s->looks = 0;
+		s->looks = s->nr_idle = 0;
 		return 0;
 	case ZUG_CMD_DRAIN:
 		s->state = ZUG_SB_DRAIN;

@@ -26,6 +26,7 @@ int BPF_PROG(zug_newtask, struct task_struct *p, u64 clone_flags)
 	}
 	if (!member(t, s))
 		return 0;
+	s->nr_idle = 0;
 	if (!(clone_flags & CLONE_VM_)) {
 		struct space *sp = mm_space(LOOSE(cur)->mm);
 

@@ -38,6 +38,7 @@ static __always_inline void template_restore(struct zug_sandbox *s, const struct
 	s->next_id = kept->next_id;
 	s->clock = kept->clock;
 	s->looks = kept->looks;
+	s->nr_idle = kept->nr_idle;
 	s->nr_file_looks = kept->nr_file_looks;
 	s->quiet = kept->quiet;
 	s->nr_points = kept->nr_points;

@@ -626,8 +626,11 @@ void BPF_PROG(zug_quiescent, struct task_struct *p, u64 deq_flags)
 	}
 	fault_over(s, p, t, false);
 	/* when a task is sent back into its wait depends on the machine, and counts for nothing */
-	if (!(st & TASK_TRACED_) && !(t->flags & TF_REPEATS))
+	if (!(st & TASK_TRACED_) && !(t->flags & TF_REPEATS)) {
 		s->looks = 0;
+		if (st & TASK_DEAD_ || t->flags & TF_TIMED)
+			s->nr_idle = 0;
+	}
 	t->flags |= TF_SLEPT;
 	if (st & TASK_DEAD_) {
 		event_init(&t->ev, ZUG_EV_EXIT, p, t);
@@ -703,6 +706,9 @@ void BPF_PROG(zug_tick, struct task_struct *p)
 		return;
 	event_init(&t->ev, ZUG_EV_SPIN, p, t);
 	lease_noted(t, ZUG_WHY_OTHER);
+	/* a task that computes takes time. Where it is alone, user space says when time passes (kworld_spins()) */
+	if (!lone)
+		s->clock += s->turn.spin_ns;
 	t->ev.arg[0] = lone;
 	t->ev.ip = user_ip(p);
 	t->flags |= TF_STOP;

@@ -238,6 +238,7 @@ struct zug_sandbox {
 	__u32 dying_round;	/* what slept in an earlier one does not count any more */
 	__u32 nr_file_looks;	/* how many times of files have been given a time of the execution */
 	__u32 looks;		/* at the clock, and yields, since a task blocked or ended */
+	__u32 nr_idle;		/* points since a task began, ended, or began to wait for a time */
 	__u32 env_used;		/* ZUG_ENV_*: parts of its environment that may not be what they were */
 	__u32 template_run;	/* the execution in which its template was made; 0: it has none */
 	__u32 forked;		/* this execution was forked from that */

@@ -50,7 +50,7 @@ static void files(void)
 		_exit(2);
 	close(fd); /* op: close file */
 	rename("file", "other"); /* op: rename file */
-	unlink("other"); /* op: unlink file */
+	unlink("other"); /* op: unlink other */
 	stream = fopen("stream", "w"); /* op: open stream */
 	if (!stream || fwrite("hello", 1, 5, stream) != 5)
 		_exit(2);

@@ -110,7 +110,7 @@ fi
 if begin "files of the C library"; then
 	LC_ALL=C.UTF-8 trace_of -- sh -c 'cat /etc/hostname >/dev/null; true'
 	nr_steps 0 '"object":"[^"]*locale'
-	nr_steps 1 '"op":"open","object":"/etc/hostname'
+	nr_steps 1 '"op":"open","object":"(/run/vm/root)?/etc/hostname'
 	end
 fi
 
@@ -122,7 +122,7 @@ if begin "files of the distribution"; then
 	[ -e $other ] || other=
 	trace_of -- sh -c "cat /usr/lib/os-release $other /usr/share/../lib/os-release here /usr/lib/../../etc/hostname /usr/local/none; true"
 	nr_steps 0 '"object":"[^"]*/lib/os-release'
-	nr_steps 1 '"op":"open","object":"/etc/hostname'
+	nr_steps 1 '"op":"open","object":"(/run/vm/root)?/etc/hostname'
 	nr_steps 2 '"op":"read","object":"[^"]*/here'
 	nr_steps 1 '"op":"open","object":"[^"]*/none'
 	# that call may be one that is to fail
