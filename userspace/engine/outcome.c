@@ -237,7 +237,6 @@ void outcome_identify(struct outcome *o)
 {
 	char why[512];
 
-
 	switch (o->kind) {
 	case ZUG_OUTCOME_PASS:
 		o->failure = 0;

@@ -69,7 +69,6 @@ struct heat {
 	size_t room_objects;
 };
 
-/* What the kernel world knows of a task beyond struct world_task. */
 /* A task in loops that wait: its last visits of so many of their loads. */
 #define ROUNDS_SITES	8
 
@@ -82,6 +81,7 @@ struct rounds {
 	uint32_t next;			/* that is given to the next site */
 };
 
+/* What the kernel world knows of a task beyond struct world_task. */
 struct ktask {
 	uint32_t kid;		/* the BPF side's number; 0: none */
 	uint32_t site;		/* of probes: where it stands; ZUG_NO_SITE: at none */
