@@ -488,8 +488,7 @@ static __always_inline void sync_paths(struct task_struct *p, struct task_state 
 	    (syscall_of(t->nr)->lease != ZUG_CALL_MOVES && syscall_of(t->nr)->lease != ZUG_CALL_BINDS))
 		return;
 	event_init(&t->ev, ZUG_EV_SYNC, p, t);
-	t->flags |= TF_STOP;
-	scx_bpf_kick_cpu(bpf_get_smp_processor_id(), SCX_KICK_PREEMPT);
+	stop_here(t);
 }
 
 #endif

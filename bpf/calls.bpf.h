@@ -456,19 +456,12 @@ static __always_inline bool changes_action(struct task_struct *p, const __u64 *a
 	       wanted[0] > 1 || old[0] != wanted[0] || (old[1] ^ wanted[1]) & SA_ABOUT_CHILDREN;
 }
 
-/* Stops the task at its call, with the event that it has. */
-static __always_inline void stop_at_call(struct task_state *t)
-{
-	t->flags |= TF_STOP;
-	scx_bpf_kick_cpu(bpf_get_smp_processor_id(), SCX_KICK_PREEMPT);
-}
-
 /* The task is stopped for user space alone, which prepares it, and goes on. */
 static __always_inline void stop_fresh(struct task_struct *p, struct task_state *t)
 {
 	event_init(&t->ev, ZUG_EV_FRESH, p, t);
 	t->flags &= ~TF_FRESH;
-	stop_at_call(t);
+	stop_here(t);
 }
 
 /* Keeps what the call is and how it may wait, for who looks at the task while it is in the kernel. */
@@ -517,11 +510,11 @@ static __always_inline void call_of_no_class(struct zug_sandbox *s, struct task_
 		event_init(&t->ev, ZUG_EV_FATAL, p, t);
 		t->ev.nr = 0;
 		t->ev.arg[0] = args->a[0] & 0xff;
-		stop_at_call(t);
+		stop_here(t);
 	} else if (sets_timer(nr) && s->setup.virtual_time) {
 		tell_call(t, ZUG_EV_SYNC, args);
 		call_memory(nr, args);
-		stop_at_call(t);
+		stop_here(t);
 	} else {
 		sync_paths(p, t);
 	}
@@ -586,7 +579,7 @@ static __always_inline int call_begins(struct task_struct *p, struct task_state 
 	if (t->flags & TF_START) {
 		event_init(&t->ev, ZUG_EV_START, p, t);
 		t->ev.state = own_pid(p);
-		stop_at_call(t);
+		stop_here(t);
 		return 0;
 	}
 	if ((t->flags & TF_FRESH) && t->id == s->holder) {
@@ -603,8 +596,7 @@ static __always_inline int call_begins(struct task_struct *p, struct task_state 
 	}
 	/* before the sleep, which takes no time of the test's */
 	if ((t->flags & TF_INSTANT) && is_sleep(nr) && t->id == s->holder) {
-		t->flags |= TF_YIELD;
-		scx_bpf_kick_cpu(bpf_get_smp_processor_id(), SCX_KICK_PREEMPT);
+		yield_here(t);
 		return 0;
 	}
 	if (t->id != s->holder || nr < 0 || nr >= ZUG_NR_SYSCALLS)

@@ -9,21 +9,13 @@
  *  - when a timed wait begins, over its time-out, which the program has just
  *    written. Where that fails (a constant, a page never touched) the kernel's
  *    own timer runs, and user space undoes its expiry: see kworld_time.c.
- *
- * The clock of a sandbox advances with points and with looks at it, and jumps
- * when user space lets a time-out expire. It counts nothing that could differ
- * between two executions of one schedule.
  */
 #ifndef ZUG_INPUTS_BPF_H
 #define ZUG_INPUTS_BPF_H
 
+#include "clock.bpf.h"
 #include "syscalls.bpf.h"
 
-#define CLOCK_REALTIME_		0
-#define CLOCK_PROCESS_CPUTIME_	2
-#define CLOCK_THREAD_CPUTIME_	3
-#define CLOCK_REALTIME_COARSE_	5
-#define CLOCK_TAI_		11
 #define FUTEX_CLOCK_REALTIME_	256
 
 #define AT_RANDOM_		25
@@ -33,10 +25,6 @@
 #define NS_PER_S		1000000000ull
 /* Longer than any execution; also in ns it fits into the kernel's signed 64 bits. */
 #define FOREVER_S		8000000000ull
-/* The time that a point, or a look at the clock, takes; each look takes more, until a task blocks or ends. */
-#define STEP_NS			1000
-#define LOOK_NS			128
-#define MAX_LOOKS		(1u << 20)
 
 struct user_time {
 	__s64 sec, frac;
@@ -50,74 +38,6 @@ const volatile bool stops_at_exit = true;
 static __always_inline long write_user(__u64 addr, const void *from, __u32 len)
 {
 	return may_write ? bpf_probe_write_user((void *)addr, from, len) : -1;
-}
-
-/*
- * Tasks that go on and on, for so many points, may wait for one that sleeps to stop them, as the threads of a stress test do:
- * from there on the clock goes faster and faster. The points are many, so that no test's work is taken for that.
- */
-#define IDLE_POINTS		10000
-#define IDLE_NS			16
-
-static __always_inline void clock_step(struct zug_sandbox *s)
-{
-	s->clock += STEP_NS;
-	if (++s->nr_idle > IDLE_POINTS)
-		s->clock += (__u64)IDLE_NS * (s->nr_idle - IDLE_POINTS);
-}
-
-/*
- * A loop that waits for the time to pass must come to its end: the more often a task looks, or
- * yields, and nothing else happens, the faster the clock goes.
- */
-static __always_inline void clock_look(struct zug_sandbox *s)
-{
-	s->clock += STEP_NS + (__u64)LOOK_NS * s->looks;
-	if (s->looks < MAX_LOOKS)
-		s->looks++;
-}
-
-/* A task that looks at the clock so often, and does nothing else, waits for time to pass, or for others. */
-#define LOOKS_PATIENT		64
-
-/* True when a holder that has just looked at the clock is to let others run, before the clock goes faster and faster. */
-static __always_inline bool looks_on(const struct zug_sandbox *s, struct task_state *t)
-{
-	if (t->clock_points != s->nr_points) {
-		t->clock_points = s->nr_points;
-		t->clock_looks = 0;
-	}
-	if (t->id != s->holder || ++t->clock_looks < LOOKS_PATIENT || !scx_bpf_dsq_nr_queued(ZUG_DSQ(t->slot)))
-		return false;
-	t->clock_looks = 0;
-	return true;
-}
-
-/* True when a timer or a time-out is over. */
-static __always_inline bool clock_due(const struct zug_sandbox *s)
-{
-	return s->turn.alarm && s->clock >= s->turn.alarm;
-}
-
-/* True when a task may go on because its time-out is over, or may be said to be. */
-static __always_inline bool alarm_due(const struct zug_sandbox *s)
-{
-	return s->turn.any_time || clock_due(s);
-}
-
-/* True when that changes which tasks may go on under the lease. */
-static __always_inline bool lease_due(const struct zug_sandbox *s, const struct zug_lease *l)
-{
-	return s->turn.any_time ? s->clock >= l->clock : clock_due(s);
-}
-
-static __always_inline __u64 clock_of(const struct zug_sandbox *s, __s32 id)
-{
-	if (id < 0 || id == CLOCK_PROCESS_CPUTIME_ || id == CLOCK_THREAD_CPUTIME_)
-		return s->clock;
-	if (id == CLOCK_REALTIME_ || id == CLOCK_REALTIME_COARSE_ || id == CLOCK_TAI_)
-		return s->setup.clock_real + s->clock;
-	return s->setup.clock_mono + s->clock;
 }
 
 /* What is known of a system call. (x86-64 has less than 512.) */
@@ -993,10 +913,8 @@ int BPF_PROG(zug_sys_exit, struct pt_regs *regs, long ret)
 	 * for the next one (libuv's does), and has got on since it did so last. A loop that looks again and again yields.
 	 */
 	if ((t->flags & TF_LOOKS) && !ret && t->id == s->holder) {
-		if (t->looked) {
-			t->flags |= TF_YIELD;
-			scx_bpf_kick_cpu(bpf_get_smp_processor_id(), SCX_KICK_PREEMPT);
-		}
+		if (t->looked)
+			yield_here(t);
 		t->looked = 1;
 	} else if ((t->flags & TF_SLEPT) || (ret > 0 && syscall_of(nr)->class & ZUG_SYS_POLL)) {
 		t->looked = 0;
@@ -1021,10 +939,8 @@ int BPF_PROG(zug_sys_exit, struct pt_regs *regs, long ret)
 			put_time(t->args[0], s->setup.clock_real + s->clock, true);
 		else
 			put_time(t->args[1], clock_of(s, t->args[0]), false);
-		if (stops_at_exit && looks_on(s, t)) {
-			t->flags |= TF_YIELD;
-			scx_bpf_kick_cpu(bpf_get_smp_processor_id(), SCX_KICK_PREEMPT);
-		}
+		if (stops_at_exit && looks_on(s, t))
+			yield_here(t);
 	} else if (!ret && (nr == NR_newfstatat || nr == NR_stat || nr == NR_fstat || nr == NR_lstat ||
 			    nr == NR_statx)) {
 		file_times(s, p, t, nr);

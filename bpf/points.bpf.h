@@ -217,8 +217,7 @@ static __always_inline void halt(struct zug_sandbox *s, struct task_state *t)
 {
 	s->nr_switches++;
 	s->stopping = 1;
-	t->flags |= TF_STOP;
-	scx_bpf_kick_cpu(bpf_get_smp_processor_id(), SCX_KICK_PREEMPT);
+	stop_here(t);
 }
 
 /* No other task could go on. */

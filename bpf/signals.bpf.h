@@ -57,8 +57,7 @@ int BPF_PROG(zug_signal, int sig, struct kernel_siginfo *info, struct task_struc
 		return 0;
 	event_init(&t->ev, ZUG_EV_FATAL, p, t);
 	t->ev.nr = sig;
-	t->flags |= TF_STOP;
-	scx_bpf_kick_cpu(bpf_get_smp_processor_id(), SCX_KICK_PREEMPT);
+	stop_here(t);
 	return 0;
 }
 

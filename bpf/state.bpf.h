@@ -289,6 +289,20 @@ static __always_inline void event_init(struct zug_event *e, __u32 kind, struct t
 	e->mm = t->mm;
 }
 
+/* The current task stops before it is back in user mode, with the event that it has. */
+static __always_inline void stop_here(struct task_state *t)
+{
+	t->flags |= TF_STOP;
+	scx_bpf_kick_cpu(bpf_get_smp_processor_id(), SCX_KICK_PREEMPT);
+}
+
+/* Or it lets others run there, as in sched_yield(). */
+static __always_inline void yield_here(struct task_state *t)
+{
+	t->flags |= TF_YIELD;
+	scx_bpf_kick_cpu(bpf_get_smp_processor_id(), SCX_KICK_PREEMPT);
+}
+
 /* User space has time for that until the next question. */
 static __always_inline bool is_note(const struct zug_sandbox *s, const struct zug_event *e)
 {

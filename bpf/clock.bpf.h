@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * clock.bpf.h - the clock of a sandbox
+ *
+ * It advances with points, with looks at it and with computing, and jumps when user space lets a time-out expire. It counts
+ * nothing that could differ between two executions of one schedule, but where a task computes without a point.
+ */
+#ifndef ZUG_CLOCK_BPF_H
+#define ZUG_CLOCK_BPF_H
+
+#define CLOCK_REALTIME_		0
+#define CLOCK_PROCESS_CPUTIME_	2
+#define CLOCK_THREAD_CPUTIME_	3
+#define CLOCK_REALTIME_COARSE_	5
+#define CLOCK_TAI_		11
+
+/* The time that a point, or a look at the clock, takes; each look takes more, until a task blocks or ends. */
+#define STEP_NS			1000
+#define LOOK_NS			128
+#define MAX_LOOKS		(1u << 20)
+
+/*
+ * Tasks that go on and on, for so many points, may wait for one that sleeps to stop them, as the threads of a stress test do:
+ * from there on the clock goes faster and faster. The points are many, so that no test's work is taken for that.
+ */
+#define IDLE_POINTS		10000
+#define IDLE_NS			16
+
+static __always_inline void clock_step(struct zug_sandbox *s)
+{
+	s->clock += STEP_NS;
+	if (++s->nr_idle > IDLE_POINTS)
+		s->clock += (__u64)IDLE_NS * (s->nr_idle - IDLE_POINTS);
+}
+
+/*
+ * A loop that waits for the time to pass must come to its end: the more often a task looks, or
+ * yields, and nothing else happens, the faster the clock goes.
+ */
+static __always_inline void clock_look(struct zug_sandbox *s)
+{
+	s->clock += STEP_NS + (__u64)LOOK_NS * s->looks;
+	if (s->looks < MAX_LOOKS)
+		s->looks++;
+}
+
+/* A task that looks at the clock so often, and does nothing else, waits for time to pass, or for others. */
+#define LOOKS_PATIENT		64
+
+/* True when a holder that has just looked at the clock is to let others run, before the clock goes faster and faster. */
+static __always_inline bool looks_on(const struct zug_sandbox *s, struct task_state *t)
+{
+	if (t->clock_points != s->nr_points) {
+		t->clock_points = s->nr_points;
+		t->clock_looks = 0;
+	}
+	if (t->id != s->holder || ++t->clock_looks < LOOKS_PATIENT || !scx_bpf_dsq_nr_queued(ZUG_DSQ(t->slot)))
+		return false;
+	t->clock_looks = 0;
+	return true;
+}
+
+/* True when a timer or a time-out is over. */
+static __always_inline bool clock_due(const struct zug_sandbox *s)
+{
+	return s->turn.alarm && s->clock >= s->turn.alarm;
+}
+
+/* True when a task may go on because its time-out is over, or may be said to be. */
+static __always_inline bool alarm_due(const struct zug_sandbox *s)
+{
+	return s->turn.any_time || clock_due(s);
+}
+
+/* True when that changes which tasks may go on under the lease. */
+static __always_inline bool lease_due(const struct zug_sandbox *s, const struct zug_lease *l)
+{
+	return s->turn.any_time ? s->clock >= l->clock : clock_due(s);
+}
+
+static __always_inline __u64 clock_of(const struct zug_sandbox *s, __s32 id)
+{
+	if (id < 0 || id == CLOCK_PROCESS_CPUTIME_ || id == CLOCK_THREAD_CPUTIME_)
+		return s->clock;
+	if (id == CLOCK_REALTIME_ || id == CLOCK_REALTIME_COARSE_ || id == CLOCK_TAI_)
+		return s->setup.clock_real + s->clock;
+	return s->setup.clock_mono + s->clock;
+}
+
+#endif
