@@ -880,7 +880,13 @@ __noinline int wait_begins(__s32 nr, const struct call_args *args)
 	return 0;
 }
 
-/* io_uring, which the filter of the sandbox refuses. */
+/* Calls that the filter of the sandbox answers in the kernel's place: they succeed, and change nothing. */
+static __always_inline bool answered(__s32 nr)
+{
+	return nr == NR_sched_setscheduler || nr == NR_sched_setparam || nr == NR_sched_setattr || nr == NR_sched_setaffinity;
+}
+
+/* A call that the filter of the sandbox has refused, as io_uring, or answered. */
 static __always_inline void refused(struct zug_sandbox *s, struct task_struct *p, struct task_state *t, __s32 nr)
 {
 	struct zug_event e;
@@ -904,7 +910,9 @@ int BPF_PROG(zug_sys_exit, struct pt_regs *regs, long ret)
 	if (!t || !(s = sandbox_of(t)) || !member(t, s) || (t->flags & TF_PRE))
 		return 0;
 	nr = regs->orig_ax;
-	if (ret >= 0)
+	if (!ret && answered(nr))
+		refused(s, p, t, nr);
+	else if (ret >= 0)
 		nameless_made(p, t, nr, ret);
 	else if (nr == NR_io_uring_setup && ret == -38 /* ENOSYS */)
 		refused(s, p, t, nr);

@@ -42,6 +42,8 @@
 #define NR_fchdir		81
 #define NR_umask		95
 #define NR_gettimeofday		96
+#define NR_sched_setparam	142
+#define NR_sched_setscheduler	144
 #define NR_pivot_root		155
 #define NR_prctl		157
 #define NR_mount		165
@@ -57,6 +59,7 @@
 #define NR_tkill		200
 #define NR_time			201
 #define NR_futex		202
+#define NR_sched_setaffinity	203
 #define NR_sched_getaffinity	204
 #define NR_epoll_create		213
 #define NR_restart_syscall	219
@@ -93,6 +96,7 @@
 #define NR_perf_event_open	298
 #define NR_fanotify_init	300
 #define NR_sendmmsg		307
+#define NR_sched_setattr	314
 #define NR_getrandom		318
 #define NR_bpf			321
 #define NR_userfaultfd		323

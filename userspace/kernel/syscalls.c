@@ -138,7 +138,8 @@ const struct syscall_desc syscall_table[] = {
 	S(alarm, SYSCALL, TIMER), S(setitimer, SYSCALL, TIMER), S(timer_create, SYSCALL, TIMER),
 	S(timer_settime, SYSCALL, TIMER), S(timer_delete, SYSCALL, TIMER),
 	S(mmap, MMAP, IO, ALLOC), S(munmap, SYSCALL, IO), S(mprotect, SYSCALL, IO), S(brk, SYSCALL, IO),
-	S(io_uring_setup, SYSCALL),
+	S(io_uring_setup, SYSCALL), S(sched_setscheduler, SYSCALL), S(sched_setparam, SYSCALL), S(sched_setattr, SYSCALL),
+	S(sched_setaffinity, SYSCALL),
 	S(getdents64, SYSCALL, IO),
 	/* in a process with several threads, which have them in common; dup2() closes what the descriptor was */
 	S(chdir, CHDIR, IO, W), S(fchdir, CHDIR, IO, W), S(umask, UMASK, W), S(dup2, DUP2, IO, FD(2)), S(dup3, DUP2, IO, FD(2)),

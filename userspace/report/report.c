@@ -885,6 +885,23 @@ static void put_last(struct report *r)
 		   trace_step(r->t, nr - 1));
 }
 
+/* Where the test was answered in another way than the kernel would answer, the failure may come from that. */
+static void put_messages(struct report *r)
+{
+	char text[512];
+
+	for (uint64_t i = 0; i < trace_nr_steps(r->t); i++)
+		for (uint32_t k = 0; k < trace_nr_notes(r->t, i); k++) {
+			const struct trace_note *n = trace_note_at(r->t, i, k);
+
+			if (n->kind != TRACE_NOTE_MESSAGE || n->task == TRACE_NO_TASK)
+				continue;
+			report_clean(text, sizeof(text), n->text ? n->text : "");
+			fprintf(r->out, "\n%sNote:%s %s\n", report_style(r, STYLE_STRONG), report_style(r, STYLE_PLAIN), text);
+			return;
+		}
+}
+
 static void put_decisions(struct report *r)
 {
 	const struct trace_minimized *m = trace_minimized(r->t);
@@ -893,6 +910,7 @@ static void put_decisions(struct report *r)
 	bool faults = put_faults(r) + put_early(r) + put_timers(r), critical = put_critical(r, m);
 	struct decisions d = { .end = report_loops(r) };
 
+	put_messages(r);
 	for (uint64_t i = 0; i < nr && i < d.end && !d.preemptions; i++)
 		d.preemptions = trace_step(r->t, i)->flags & TRACE_STEP_PREEMPTION;
 	if (!d.preemptions && d.end == UINT64_MAX)

@@ -32,6 +32,7 @@ passes()
 use_daemon
 # What the engine makes of an end is tried in tests/world, without a kernel: here is what the kernel has a part in.
 begin "exit status" && outcome_is exit 'exit status 7 \(expected 0\)' -- sh -c 'exit 7'
+begin "exit status of a test that wants a CPU" && outcome_is exit 'Note: pid [0-9]+: sched_setaffinity succeeds and changes nothing' -- taskset 1 sh -c 'exit 7'
 begin "exit status with the last line" && outcome_is exit 'exit status 2.*no good' -- sh -c 'echo no good >&2; exit 2'
 for points in sync,syscall none; do
 	if begin "stacks where a wrong exit status comes from, points: $points"; then
