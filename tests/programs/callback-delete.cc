@@ -4,7 +4,7 @@
  *	the listener away and deletes it; the callback then counts in an object that is none. Most often nobody has taken that
  *	memory again, and the program ends as if all was well: it fails only where the next listener lies there. The twin calls
  *	it under the lock.
- * outcome: assert
+ * outcome: assert or use-after-free
  * options:
  * args:
  * odds: 1 preemption, of the callback's thread before the callback counts, until the next listener is there. Random walk:

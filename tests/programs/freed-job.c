@@ -4,7 +4,7 @@
  *	when it has waited long enough. The first words of a block that is free are the C library's, and the job's own word
  *	lies behind these: most often it still is there, and nothing fails. It is gone where the owner has taken the block
  *	again meanwhile, for its next job. The twin frees the job under the lock, and the worker holds that while it reads.
- * outcome: assert
+ * outcome: assert or use-after-free
  * options:
  * args:
  * odds: 1 preemption, of the worker between the lock and the read, until the owner has its next job. Random walk: p >= 1/32.

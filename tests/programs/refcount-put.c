@@ -4,8 +4,8 @@
  *	before one of them reads, both read zero and free the object. Each of the two frees into a list of its own, so the C
  *	library notices nothing: it gives the block to both when they ask for one, and what the one writes there the other
  *	reads. The twin looks at what the subtraction returns.
- * outcome: assert
- * musl: assert or signal SEGV
+ * outcome: assert or use-after-free
+ * musl: assert or signal SEGV or use-after-free
  * options:
  * args:
  * odds: 1 preemption, between the subtraction and the read of one thread. Random walk: p >= 1/8.

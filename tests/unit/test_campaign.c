@@ -129,8 +129,9 @@ static void races_are_known(void **state)
 	struct race_book b;
 	char **list;
 
-	assert_int_equal(race_book_init(&b, known, suppressions, true), 0);
+	assert_int_equal(race_book_init(&b, known, "1f", suppressions, true), 0);
 	assert_true(b.fail);
+	assert_int_equal(b.only, 0x1f);
 	assert_false(b.used[0] || b.used[1]);
 	assert_true(race_book_knows(&b, 0xff));
 	assert_true(race_book_knows(&b, 0x1a));

@@ -74,6 +74,7 @@ struct options_replay {
 	char **waits;		/* points in loops that wait */
 	char **data;		/* "PATH+0xOFFSET OPERATION LIMIT WITHIN" of plain accesses that are points */
 	char **races;		/* identities (hexadecimal) of data races that are known already */
+	const char *race;	/* the only one that ends an execution; NULL: each that is not known */
 	struct debugger *debugger;	/* NULL: none */
 };
 

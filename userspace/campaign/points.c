@@ -34,7 +34,7 @@ int points_new(struct points **out, struct session *s, char *err, size_t errlen)
 	if (!p)
 		return -ENOMEM;
 	p->s = s;
-	ret = race_book_init(&p->races, o->replay.races, o->failure.suppressions, o->failure.race);
+	ret = race_book_init(&p->races, o->replay.races, o->replay.race, o->failure.suppressions, o->failure.race);
 	for (size_t i = 0; i < NR_POLICIES && !ret; i++) {
 		p->state[i] = calloc(1, policies[i]->size);
 		ret = p->state[i] ? policies[i]->open(p->state[i], s, &p->races, err, errlen) :

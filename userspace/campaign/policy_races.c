@@ -12,9 +12,10 @@
  * fail yet because of it. So the execution goes on (race_book.noting), and is followed once more up
  * to the race.
  *
- * A race of a free() is noted in every execution of the search: whichever of the two goes first, a
- * block is used that is none any more, and programs often do not fail for that. That takes no more
- * than what the labels say, and no lease is ended for it.
+ * A race of a free() is noted in every execution of the search: programs often do not fail for that.
+ * That takes no more than what the labels say, and no lease is ended for it. It is a finding, and no
+ * warning: a task stands before an access to the block, and makes it whatever comes before, and the
+ * other may free the block now. So a schedule with a use after free is known, and needs no trial.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -35,9 +36,11 @@ struct races {
 	struct race_book *book;
 	enum campaign_race_kind kind; /* of the race that ended the last execution, and its data */
 	char object[256];
+	bool freed;			/* one of the two frees the block */
 	uint64_t noted;			/* the race that this execution goes on behind; 0: none */
 	unsigned int nr_lost;		/* noted ones of a free() that did not come when they were followed */
 	char **known;			/* for replays */
+	char only[17];			/* the same */
 };
 
 static int open_races(void *state, struct session *s, struct race_book *races, char *err,
@@ -284,7 +287,7 @@ static bool race_at(struct races *r, const struct search_point *p, uint32_t i, s
 		uint64_t id = new_race(r, p, i, k, &on);
 
 		/* an execution that is followed up to a race goes on behind others */
-		if (!id || (r->noted && id != r->noted))
+		if (!id || (r->book->only && id != r->book->only))
 			continue;
 		verdict = judge(r->s, me->label.site, other->label.site, &on);
 		if (verdict == SYMSAYS_ATOMIC) {
@@ -318,6 +321,7 @@ static bool race_at(struct races *r, const struct search_point *p, uint32_t i, s
 			verdict == SYMSAYS_PLAIN ?
 				"" :
 				"; no race if both are atomic, which cannot be told without the sources");
+		r->freed = frees(&me->label) || frees(&other->label);
 		o->failure = id;
 		o->racing[0] = tasks[0];
 		o->racing[1] = tasks[1];
@@ -361,9 +365,17 @@ static bool is_noting(const struct races *r)
 	return r->book->noting && !r->noted && !r->s->aside;
 }
 
+/* The search goes on behind a use after free that was a finding (--keep-going). */
 static void begin(void *state, bool *apart)
 {
-	((struct races *)state)->noted = 0;
+	struct races *r = state;
+
+	r->noted = 0;
+	if (!r->book->only || r->s->aside || session_only_follows(r->s))
+		return;
+	race_book_know(r->book, r->book->only);
+	r->book->only = 0;
+	r->s->o.failure.race = r->book->fail;
 }
 
 static bool on_step(void *state, const struct search_point *p, uint32_t i, struct outcome *o)
@@ -418,41 +430,64 @@ static int keep(struct races *r, const struct execution *x, char *err, size_t er
 	return 0;
 }
 
-/* Follows that trace up to the race that was noted, which becomes a warning if it comes. */
-static int follow_to_race(struct races *r, const char *path, char *err, size_t errlen)
+/* Whether the race that ended the last execution is a finding without --fail-on-race, where one ends a search. */
+static bool is_use_after_free(const struct races *r)
+{
+	return r->freed && r->kind == RACE_REAL && !r->s->one_by_one;
+}
+
+/* From now on the executions of this finding, its replays and trials, end at that race, and at no other. */
+static int look_for(struct races *r, uint64_t race, char *err, size_t errlen)
+{
+	r->book->only = race;
+	r->s->o.failure.race = race || r->book->fail;
+	return r->s->update_options(r->s->judge_ctx, err, errlen);
+}
+
+/* Follows that trace up to the race that was noted. x: what came; its outcome is that race, or it did not come. */
+static int follow_to_race(struct races *r, const char *path, struct execution *x, char *err, size_t errlen)
 {
 	struct session *s = r->s;
 	struct trace *t = trace_open(path, err, errlen);
 	struct replay schedule = { 0 };
-	struct execution x;
 	int ret = -EIO;
 
 	s->aside = ASIDE_REPLAY;
-	s->o.failure.race = true;
-	if (t && !replay_init(&schedule, t) && !s->update_options(s->judge_ctx, err, errlen))
-		ret = session_follow(s, &schedule, &x, err, errlen);
+	if (t && !replay_init(&schedule, t) && !look_for(r, r->noted, err, errlen))
+		ret = session_follow(s, &schedule, x, err, errlen);
 	s->aside = ASIDE_NOT;
-	s->o.failure.race = false;
 	replay_release(&schedule);
 	trace_free(t);
-	if (!ret && x.outcome.kind == ZUG_OUTCOME_RACE && x.outcome.failure == r->noted)
-		ret = keep(r, &x, err, errlen);
-	else
-		r->nr_lost += !r->book->noting;
-	return ret ? ret : s->update_options(s->judge_ctx, err, errlen);
+	return ret;
 }
 
-/* The trace of the execution itself is the current one again afterwards: it may have a finding. */
-static int confirm_noted(struct races *r, char *err, size_t errlen)
+/*
+ * A race that was noted becomes the outcome of the execution x, if that has none and it is a use after free; else it
+ * becomes a warning, and the trace of x is the current one again.
+ */
+static int confirm_noted(struct races *r, struct execution *x, char *err, size_t errlen)
 {
 	const char *current = r->s->paths.current;
+	struct execution followed;
 	char *aside = NULL;
 	int ret = -EIO;
 
 	if (asprintf(&aside, "%s.noted", current) < 0 || new_file_rename(current, aside))
 		snprintf(err, errlen, "cannot rename the trace %s: %s", current, strerror(errno));
 	else
-		ret = follow_to_race(r, aside, err, errlen);
+		ret = follow_to_race(r, aside, &followed, err, errlen);
+	if (!ret && followed.outcome.kind == ZUG_OUTCOME_RACE && followed.outcome.failure == r->noted) {
+		if (x->outcome.kind == ZUG_OUTCOME_PASS && is_use_after_free(r)) {
+			*x = followed;
+			new_file_unlink(aside);
+			free(aside);
+			return 0;
+		}
+		ret = keep(r, &followed, err, errlen);
+	} else {
+		r->nr_lost += !r->book->noting;
+	}
+	ret = ret ? ret : look_for(r, 0, err, errlen);
 	if (aside && new_file_rename(aside, current) && !ret) {
 		snprintf(err, errlen, "cannot rename the trace %s: %s", aside, strerror(errno));
 		ret = -EIO;
@@ -465,12 +500,15 @@ static int after(void *state, enum points_phase phase, struct execution *x, char
 		 size_t errlen)
 {
 	struct races *r = state;
-	bool warns = !r->book->fail || r->kind != RACE_REAL;
 	int ret;
 
 	if (r->noted)
-		return x->diverged || x->ungranted ? 0 : confirm_noted(r, err, errlen);
-	if (x->outcome.kind != ZUG_OUTCOME_RACE || !warns)
+		return x->diverged || x->ungranted ? 0 : confirm_noted(r, x, err, errlen);
+	if (x->outcome.kind != ZUG_OUTCOME_RACE)
+		return 0;
+	if (is_use_after_free(r))
+		return look_for(r, x->outcome.failure, err, errlen);
+	if (r->book->fail && r->kind == RACE_REAL)
 		return 0;
 	ret = keep(r, x, err, errlen);
 	outcome_set(&x->outcome, ZUG_OUTCOME_PASS, "%s", "");
@@ -484,6 +522,8 @@ static int lists(void *state, struct options_replay *l)
 	free_known(r);
 	r->known = race_book_list(r->book);
 	l->races = r->known;
+	snprintf(r->only, sizeof(r->only), "%lx", (unsigned long)r->book->only);
+	l->race = r->book->only ? r->only : NULL;
 	return r->known ? 0 : -ENOMEM;
 }
 

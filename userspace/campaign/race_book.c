@@ -5,11 +5,11 @@
 #include "lib/base/array.h"
 #include "campaign/race_book.h"
 
-int race_book_init(struct race_book *b, char *const *known, char *const *suppressions, bool fail)
+int race_book_init(struct race_book *b, char *const *known, const char *only, char *const *suppressions, bool fail)
 {
 	size_t n = 0;
 
-	*b = (struct race_book){ .fail = fail };
+	*b = (struct race_book){ .fail = fail, .only = only ? strtoull(only, NULL, 16) : 0 };
 	while (suppressions && suppressions[n])
 		n++;
 	b->used = calloc(n + 1, sizeof(*b->used));

@@ -21,13 +21,14 @@ struct race_book {
 	bool *used;		/* by suppression */
 	unsigned int nr_suppressed;
 	bool fail;		/* --fail-on-race */
+	uint64_t only;		/* the race that an execution is followed up to: no other one ends it; 0: none */
 	bool scanning; /* the scan compares accesses by clocks: no race ends an execution */
 	bool scanned;		/* the scan is over */
 	bool noting; /* the first race of this execution is noted, and does not end it */
 };
 
-/* known: identities in hexadecimal, NULL-terminated or NULL. 0 or -ENOMEM. */
-int race_book_init(struct race_book *b, char *const *known, char *const *suppressions, bool fail);
+/* known: identities in hexadecimal, NULL-terminated or NULL; only: one, or NULL. 0 or -ENOMEM. */
+int race_book_init(struct race_book *b, char *const *known, const char *only, char *const *suppressions, bool fail);
 void race_book_release(struct race_book *b);
 /* The race does not count from now on. */
 void race_book_know(struct race_book *b, uint64_t race);

@@ -524,6 +524,7 @@ static const struct option_row kept[] = {
 	{ .kind = OPTION_LIST, AT(c.replay.waits), .key = "waits", .place = 37 },
 	{ .kind = OPTION_LIST, AT(c.replay.data), .key = "data", .place = 38 },
 	{ .kind = OPTION_LIST, AT(c.replay.races), .key = "races", .place = 41 },
+	{ .kind = OPTION_TEXT, AT(c.replay.race), .key = "race", .place = 55 },
 };
 
 static const char exec_about[] =

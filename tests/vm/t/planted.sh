@@ -17,7 +17,9 @@ shopt -s extglob
 said_outcome()
 {
 	case $1 in
+	*\ or\ *) echo "($(said_outcome "${1%% or *}"))|($(said_outcome "${1#* or }"))" ;;
 	assert) echo ': abort$' ;;
+	use-after-free) echo ': data-race$' ;;
 	deadlock) echo ': (deadlock|lock-cycle)$' ;;
 	livelock) echo ': (livelock|spin)$' ;;
 	misuse) echo ': misuse$' ;;
@@ -32,7 +34,9 @@ said_outcome()
 said_detail()
 {
 	case $1 in
+	*\ or\ *) echo "$(said_detail "${1%% or *}")|$(said_detail "${1#* or }")" ;;
 	assert) echo 'Assertion|assertion' ;;
+	use-after-free) echo '^data-race: (use after free|double free) of ' ;;
 	signal\ *) echo "killed by SIG${1#signal }" ;;
 	exit\ *) echo "exit status ${1#exit }" ;;
 	output\ *) echo "${1#output }" ;;
@@ -55,7 +59,7 @@ find_bug()
 	*) note "seed $1: exit status $rc:"$'\n'"$(said)" ;;
 	esac
 	[ "$found" ] || return
-	head -n 1 "$dir/out" | grep -qE "^found in execution [0-9]+, after .*$(said_outcome "$outcome")" &&
+	head -n 1 "$dir/out" | grep -qE "^found in execution [0-9]+, after .*($(said_outcome "$outcome"))" &&
 		grep -qE -- "$(said_detail "$outcome")" "$dir/out" ||
 		note "seed $1: found, but not '$outcome': $(head -n 3 "$dir/out")"
 	grep -q "^replayed: $verify of $verify times the same" "$dir/out" ||
