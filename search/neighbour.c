@@ -44,6 +44,7 @@ static void fini(void *state)
 	settled_release(&n->fails_steps);
 	settled_release(&n->now_steps);
 	free(n->done);
+	free(n->last);
 	around_release(&n->a);
 	free(n->others);
 	free(n->trial);
@@ -159,6 +160,8 @@ static int begin(void *state, uint64_t iteration)
 	schedule_clear(&n->now);
 	n->births_now.nr = 0;
 	n->nr_done = 0;
+	for (uint32_t i = 0; i < n->room_last; i++)
+		n->last[i] = 0;
 	return SEARCH_GO;
 }
 
@@ -246,10 +249,8 @@ static int note_pending(struct neighbour *n, const struct search_point *p, uint3
 	n->nr_pending = 0;
 	for (uint32_t i = 0; i < p->nr; i++) {
 		const struct search_cand *cand = &p->cand[i];
-		size_t k = n->now.nr;
+		size_t k = cand->task < n->room_last ? n->last[cand->task] : 0;
 
-		while (k > 0 && n->now.tasks[k - 1] != cand->task)
-			k--;
 		if (cand->task == chosen || (k && !cand->enabled && n->now.labels[k - 1].op == cand->label.op &&
 					     n->now.labels[k - 1].site == cand->label.site))
 			continue;
@@ -297,6 +298,14 @@ static int note_done(struct neighbour *n, uint32_t task, const struct zug_label 
 	return 0;
 }
 
+static int note_last(struct neighbour *n, uint32_t task)
+{
+	if (!ARRAY_RESERVE_ZERO(n->last, n->room_last, task + 1))
+		return -ENOMEM;
+	n->last[task] = n->now.nr;
+	return 0;
+}
+
 static void final(void *state, const struct search_point *p)
 {
 	struct neighbour *n = state;
@@ -334,6 +343,8 @@ static int pick(void *state, const struct choice *fair)
 		n->a.error = note_done(n, choice_cand(c, pos)->task, &choice_cand(c, pos)->label);
 	if (!n->a.error)
 		n->a.error = schedule_note(&n->now, n->a.env, c, pos);
+	if (!n->a.error && n->phase == FOLLOW)
+		n->a.error = note_last(n, choice_cand(c, pos)->task);
 	return n->a.error ? n->a.error : (int)c->allowed[pos];
 }
 

@@ -73,6 +73,8 @@ struct neighbour {
 	struct settled fails_steps, now_steps;
 	struct settling *done;		/* by task, in the execution that goes on */
 	uint32_t nr_done, room_done;
+	size_t *last;			/* FOLLOW: by task, one more than the number of its last step; 0: it has made none */
+	uint32_t room_last;
 	struct other *others;		/* of the failing execution, in its order */
 	size_t nr_others, room_others;
 	struct difference *trial;	/* what this execution follows */

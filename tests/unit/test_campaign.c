@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 #include <cmocka.h>
+#include "campaign/minimize.h"
 #include "campaign/probe_places.h"
 #include "campaign/race_book.h"
 #include "campaign/result.h"
@@ -74,6 +75,33 @@ static void delays_are_no_preemptions(void **state)
 	st.delays = false;
 	assert_int_equal(campaign_preemptions_done(&st), 2);
 	search_free(s);
+}
+
+/* Where what was found is made simpler before it is told, a long execution is made as many times as a short one. */
+static void long_ones_are_minimised(void **state)
+{
+	static const struct {
+		unsigned int steps;
+		uint64_t bound;
+	} traces[] = { { 20, 50000 }, { 5000, 250000 } };
+	char path[] = "/tmp/zug-campaign-XXXXXX", err[256];
+	int fd = mkstemp(path);
+
+	assert_true(fd >= 0);
+	close(fd);
+	for (size_t i = 0; i < sizeof(traces) / sizeof(traces[0]); i++) {
+		struct minimize_limits limits;
+		struct trace *t;
+
+		sample_long(path, traces[i].steps);
+		t = trace_open(path, err, sizeof(err));
+		assert_non_null(t);
+		limits = minimize_aside(t, 7);
+		assert_true(limits.steps >= traces[i].bound && limits.steps < traces[i].bound + 1000);
+		assert_true(limits.executions == 200 && limits.time_ns == 7);
+		trace_free(t);
+	}
+	unlink(path);
 }
 
 static void add_point(struct point_table *t, const char *object, const char *place, const char *op,
@@ -399,6 +427,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(failures_are_counted),
 		cmocka_unit_test(delays_are_no_preemptions),
+		cmocka_unit_test(long_ones_are_minimised),
 		cmocka_unit_test(points_are_tabled),
 		cmocka_unit_test(races_are_known),
 		cmocka_unit_test(places_have_names),

@@ -87,7 +87,7 @@ static struct minimize_limits time_to_simplify(const struct campaign *c, const s
 	if (own == MINIMIZE_NS_AUTO) {
 		own = time_of_executions(t, SIMPLIFY_LEAST_EXECUTIONS, SIMPLIFY_LEAST_NS);
 		own = quarter < own ? own : quarter < SIMPLIFY_MOST_NS ? quarter : SIMPLIFY_MOST_NS;
-		limits = MINIMIZE_ASIDE(0);
+		limits = minimize_aside(t, 0);
 	}
 	/* what the search leaves of its own time is shared as well */
 	if (c->s.until_ns)
@@ -179,7 +179,7 @@ static void explain_with_data(struct campaign *c, const char *min, struct minimi
 			      struct campaign_finding *f)
 {
 	struct campaign_finding before = *f;
-	struct minimize_limits limits = MINIMIZE_ASIDE(0);
+	struct minimize_limits limits;
 	char err[PATH_MAX + 128], *with = name_with(min, "data");
 	struct minimized more;
 	struct trace *t = NULL;
@@ -191,6 +191,7 @@ static void explain_with_data(struct campaign *c, const char *min, struct minimi
 		t = trace_open(min, err, sizeof(err));
 	if (!t)
 		goto out;
+	limits = minimize_aside(t, 0);
 	limits.other_data = true;
 	if (until)
 		limits.time_ns = minimize_share(time_left(until, clock_now_ns(), 0), trace_outcome(t)->wall_ns);

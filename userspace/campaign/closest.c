@@ -12,8 +12,8 @@
 #include "campaign/trials.h"
 
 /*
- * Steps of all executions together that look for what decides, without those that are left out; of a livelock, which takes as
- * many in each, beside those.
+ * Steps of all executions together that look for what decides, without those that are left out, beside so many executions like
+ * the failing one.
  */
 #define EXPLAIN_STEPS 100000
 
@@ -182,8 +182,8 @@ int closest_explain(struct campaign *c, const char *path, uint64_t executions, u
 		snprintf(err, errlen, "out of memory");
 		return -ENOMEM;
 	}
-	if (trace_outcome(t)->kind == ZUG_OUTCOME_LIVELOCK)
-		limits.steps += executions * trace_nr_steps(t);
+	/* of a long execution as many are made as of a short one, as far as there is time */
+	limits.steps += executions * trace_nr_steps(t);
 	ret = look(c, t, &limits, NULL, &m, err, errlen);
 	*known = ret || !m.r.reproduced || m.r.torn || (m.r.found && m.r.nr_pairs);
 	if (!ret && m.late && !m.r.found)

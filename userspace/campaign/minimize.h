@@ -17,8 +17,16 @@ struct minimize_limits {
 	bool other_data;	/* points on data have come or gone since the trace was made */
 	bool twice;		/* what fails has to fail again before it counts as simpler */
 };
-/* Before something else is told: a finding, the closest that passes. */
-#define MINIMIZE_ASIDE(ns)	((struct minimize_limits){ .executions = 200, .steps = 50000, .time_ns = (ns) })
+/*
+ * Before something else is told: a finding, the closest that passes. Of a long execution a few dozen are made all the same, as
+ * far as there is time.
+ */
+static inline struct minimize_limits minimize_aside(const struct trace *t, uint64_t time_ns)
+{
+	uint64_t least = 50 * trace_nr_steps(t);
+
+	return (struct minimize_limits){ .executions = 200, .steps = least > 50000 ? least : 50000, .time_ns = time_ns };
+}
 /* Where the simplest schedule is what was asked for. */
 #define MINIMIZE_ALONE		((struct minimize_limits){ .executions = 5000 })
 /*

@@ -227,8 +227,7 @@ static int simplify(struct retrace *r, const struct diff_options *o, struct trac
 		    size_t len, FILE *out, FILE *err_to)
 {
 	uint64_t half = r->o.search.time_ns ? r->o.search.time_ns / 2 : MINIMIZE_MOST_NS;
-	struct minimize_limits limits =
-		MINIMIZE_ASIDE(half < MINIMIZE_MOST_NS ? half : MINIMIZE_MOST_NS);
+	struct minimize_limits limits = minimize_aside(*t, half < MINIMIZE_MOST_NS ? half : MINIMIZE_MOST_NS);
 	struct minimized m;
 	char err[1024];
 	int ret;
