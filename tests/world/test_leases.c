@@ -421,6 +421,13 @@ static void watch(struct engine *e, struct model_world *m, void *ctx)
 	engine_watch_steps(e, ends_at, NULL, ctx);
 }
 
+/* From some step on callers are looked for. */
+static void look_for_callers(struct engine *e, struct model_world *m, void *ctx)
+{
+	(void)m;
+	engine_note_callers(e, *(const uint64_t *)ctx);
+}
+
 static enum engine_hold is_odd(void *ctx, uint32_t task, const struct zug_label *l)
 {
 	(void)ctx;
@@ -477,6 +484,7 @@ static void lookers(void)
 	} kinds[] = {
 		{ watch, "a watcher of steps" }, { hold, "tasks that are held" }, { monitor, "a monitor of states" },
 		{ hold_ends, "tasks that are held at their ends" }, { hold_none, "tasks that would be held" },
+		{ look_for_callers, "callers that are looked for" },
 	};
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
@@ -497,15 +505,15 @@ static void lookers(void)
 			for (int n = 0; n < 2; n++) {
 				how[n].search = bounded_search(k % 2 ? "random" : "preemption", k);
 				how[n].prepare = kinds[i].prepare;
-				how[n].ctx = kinds[i].prepare == watch ? &at[n] : &seen[n];
+				how[n].ctx = kinds[i].prepare == watch || kinds[i].prepare == look_for_callers ? &at[n] : &seen[n];
 			}
 			same = both(&m.p, &how[0], &how[1], 4, &s, NULL);
 			search_free(how[0].search);
 			search_free(how[1].search);
 		}
 		tap_ok(same && seen[0] == seen[1], "%s: the same with leases and without", kinds[i].what);
-		/* nothing but ends is held: until one comes to its end tasks go on without being asked about */
-		if (kinds[i].prepare == hold_ends)
+		/* until one comes to its end, or to that step, tasks go on without being asked about */
+		if (kinds[i].prepare == hold_ends || kinds[i].prepare == look_for_callers)
 			tap_ok(s.asked < s.asked_always, "%s: %lu questions instead of %lu", kinds[i].what,
 			       (unsigned long)s.asked, (unsigned long)s.asked_always);
 		if (kinds[i].prepare == hold_none)

@@ -17,6 +17,9 @@
  */
 #define EXPLAIN_STEPS 100000
 
+/* So many of the last steps are told with their callers, and all from the operations that decide on: the failure is there. */
+#define CALLERS_LAST 2000
+
 struct progress {
 	const struct campaign *c;
 	const struct search *s;
@@ -128,17 +131,23 @@ static bool something_else(const struct trace *t)
  */
 static struct trace *note_callers(struct campaign *c, const struct trace *t, const char *to)
 {
+	const struct trace_minimized *m = trace_minimized(t);
+	uint64_t nr = trace_nr_steps(t), from = nr > CALLERS_LAST ? nr - CALLERS_LAST : 0;
 	const struct trials_once same = { .without = UINT64_MAX, .to = to };
 	struct trace *told = NULL;
 	struct execution x;
 	char err[512];
 	int ret;
 
-	engine_note_callers(c->s.engine, true);
+	if (m && m->critical.known && m->critical.first_step < from)
+		from = m->critical.first_step;
+	if (m && m->critical.known && m->critical.second_step < from)
+		from = m->critical.second_step;
+	engine_note_callers(c->s.engine, from);
 	ret = trials_once(c, t, &same, &x, err, sizeof(err));
-	engine_note_callers(c->s.engine, false);
+	engine_note_callers(c->s.engine, UINT64_MAX);
 	told = ret == 1 ? trace_open(to, err, sizeof(err)) : NULL;
-	for (uint64_t i = 0; told && i < trace_nr_steps(t); i++) {
+	for (uint64_t i = 0; told && i < nr; i++) {
 		const struct trace_step *a = trace_step(t, i), *b = trace_step(told, i);
 
 		if (b && a->task == b->task && a->label.op == b->label.op && a->label.site == b->label.site)

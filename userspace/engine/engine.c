@@ -64,6 +64,7 @@ struct engine *engine_new(struct world *w, struct search *s, struct capture *c,
 	e->s = s;
 	e->c = c;
 	e->o = *o;
+	e->callers_from = UINT64_MAX;
 	e->faults = (struct faults){ .mask = o->faults, .max = o->max_faults,
 				     .max_flows = o->max_flows };
 	e->misuse = misuse_new(read_lock, e);
@@ -90,9 +91,9 @@ void engine_explore_timeouts(struct engine *e, bool may)
 	e->o.explore_timeouts = may;
 }
 
-void engine_note_callers(struct engine *e, bool may)
+void engine_note_callers(struct engine *e, uint64_t from)
 {
-	e->callers = may;
+	e->callers_from = from;
 }
 
 void engine_until(struct engine *e, uint64_t until_ns)

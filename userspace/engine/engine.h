@@ -80,8 +80,11 @@ struct engine *engine_new(struct world *w, struct search *s, struct capture *c,
 void engine_free(struct engine *e);
 /* From the next execution on time-outs and timers may end before their time, or may not. */
 void engine_explore_timeouts(struct engine *e, bool may);
-/* From the next execution on the trace says where the program calls library code that makes a step (TRACE_NOTE_CALLER). */
-void engine_note_callers(struct engine *e, bool may);
+/*
+ * From the next execution on the trace says where the program calls library code that makes a step (TRACE_NOTE_CALLER), of the
+ * steps from that one on: all tasks stand at each of them. UINT64_MAX: of none.
+ */
+void engine_note_callers(struct engine *e, uint64_t from);
 /* From the next execution on so many steps without anything new are a livelock; 0: PROGRESS_WINDOW. */
 void engine_set_window(struct engine *e, uint64_t steps);
 /* From now on the engine asks s, and ends executions after timeout_ns (0: never). */

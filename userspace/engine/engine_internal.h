@@ -64,7 +64,7 @@ struct engine {
 	uint64_t went_on_ns;		/* a task that was stopped in a computation went on then; 0: it came to a point since */
 	unsigned int switches;		/* that such stops led to */
 	bool bug;		/* the execution has ended by an error of zug's that no other execution may follow */
-	bool callers;		/* the trace says which lines call library code that makes a step */
+	uint64_t callers_from;	/* from that step on the trace says which lines call library code that makes a step */
 	bool on_trial;		/* the last task that can run stops at each point, to see whether it gets anywhere */
 	bool time_passes;	/* the only task that can run waits in a loop: the next time-out may expire */
 	uint64_t trial_at;	/* steps without anything new: then its states are compared, or it is tried again */

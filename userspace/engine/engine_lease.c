@@ -21,7 +21,7 @@ void lease_begin(struct engine *e)
 
 	e->leased = WORLD_NO_TASK;
 	e->unleased = ASK_FIRST;
-	e->leases = e->w->ops->lease && !e->o.ask_always && !looks && !e->on_state && !e->faults.mask && !e->callers &&
+	e->leases = e->w->ops->lease && !e->o.ask_always && !looks && !e->on_state && !e->faults.mask && e->callers_from &&
 		    !engine_debugger(e);
 }
 
@@ -259,8 +259,12 @@ static enum ask_cause give(struct engine *e, const struct search_point *p, uint3
 	/* a task that it wakes up may be the only one that can be chosen: one of the program's, or one that begins a thread */
 	if (!e->r && e->nr_runtime && (e->begins || world_of_runtime(e->w, task)))
 		return ASK_WORLD;
-	/* progress is judged where all tasks stand */
+	/* callers are looked for where all tasks stand */
+	if (e->x->steps >= e->callers_from)
+		return ASK_LOOKED;
+	/* and there progress is judged */
 	most = e->pc.steps < window ? window - 1 - e->pc.steps : 0;
+	most = at_most(most, e->callers_from - e->x->steps);
 	/* or a task is on trial */
 	if (may_hold(e) || e->on_trial)
 		return ASK_HOLDS;
