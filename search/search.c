@@ -735,6 +735,11 @@ uint32_t search_yields(const struct search *s, uint64_t *points)
 	return s->running && s->patience.task != SEARCH_NO_TASK && s->patience.task == s->last ? patience_left(&s->patience) : 0;
 }
 
+void search_bound(struct search *s, uint64_t max_steps)
+{
+	s->max_steps = max_steps;
+}
+
 uint64_t search_steps_left(const struct search *s)
 {
 	return s->max_steps ? s->max_steps - s->step : UINT64_MAX;

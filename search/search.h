@@ -274,6 +274,8 @@ uint64_t search_priority(const struct search *s, uint32_t task, bool *held);
 uint32_t search_yields(const struct search *s, uint64_t *points);
 /* So many steps may still be made. */
 uint64_t search_steps_left(const struct search *s);
+/* Between executions: the bound of steps is that from now on (search_options.max_steps). */
+void search_bound(struct search *s, uint64_t max_steps);
 
 /*
  * Force the next execution to follow these tasks, one a step, as long as they

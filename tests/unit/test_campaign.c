@@ -15,6 +15,7 @@
 #include "campaign/race_book.h"
 #include "campaign/result.h"
 #include "campaign/session.h"
+#include "campaign/step_bound.h"
 #include "campaign/untried.h"
 #include "cli/exit_codes.h"
 #include "cli/points_text.h"
@@ -74,6 +75,27 @@ static void delays_are_no_preemptions(void **state)
 	assert_int_equal(campaign_preemptions_done(&st), UINT32_MAX);
 	st.delays = false;
 	assert_int_equal(campaign_preemptions_done(&st), 2);
+	search_free(s);
+}
+
+/* Nothing is known of a test before an execution has passed; then one that is ten times longer than these has no end. */
+static void steps_follow(void **state)
+{
+	static const struct {
+		uint64_t steps, bound;
+	} passed[] = { { 500, 100000 }, { 10000, 100000 }, { 9000, 100000 }, { 10001, 1000000 }, { 297007, 10000000 }, { 500, 10000000 } };
+	struct search_options so = { .strategy = "random", .preemptions = -1, .max_steps = 100000 };
+	struct search *s = search_new(&so, NULL, 0);
+	struct step_bound b = { .least = 100000 };
+
+	assert_non_null(s);
+	assert_int_equal(step_bound(&b), 1000000);
+	for (size_t i = 0; i < sizeof(passed) / sizeof(passed[0]); i++) {
+		step_bound_passed(&b, passed[i].steps);
+		assert_int_equal(step_bound(&b), passed[i].bound);
+		search_bound(s, step_bound(&b));
+		assert_int_equal(search_steps_left(s), passed[i].bound);
+	}
 	search_free(s);
 }
 
@@ -427,6 +449,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(failures_are_counted),
 		cmocka_unit_test(delays_are_no_preemptions),
+		cmocka_unit_test(steps_follow),
 		cmocka_unit_test(long_ones_are_minimised),
 		cmocka_unit_test(points_are_tabled),
 		cmocka_unit_test(races_are_known),

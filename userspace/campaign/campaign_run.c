@@ -106,6 +106,13 @@ static int run_once(struct campaign *c, bool *end, char *err, size_t errlen)
 	}
 	if (what == CAMPAIGN_WAITED)
 		return 0;
+	if (x.outcome.kind == ZUG_OUTCOME_PASS) {
+		step_bound_passed(&c->s.steps, x.steps);
+		if (session_bound_steps(&c->s))
+			ret = c->s.update_options(c->s.judge_ctx, err, errlen);
+	}
+	if (ret)
+		return ret;
 	campaign_record_execution(c, &x);
 	c->severed = x.outcome.kind == ZUG_OUTCOME_INTERRUPTED;
 	c->whole += !c->severed;

@@ -86,6 +86,7 @@ struct options_failure {
 	char **suppressions;	/* globs of data races that do not count */
 	uint64_t timeout_ns;	/* of one execution; 0: none */
 	uint64_t max_steps;	/* of one execution; 0: no bound */
+	bool steps_follow;	/* and of a search it follows from what executions have needed to come to their end */
 	bool spins;		/* a loop that waits for another task without yielding is a finding */
 	uint64_t spin_ns;
 };

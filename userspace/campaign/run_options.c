@@ -365,7 +365,8 @@ static const struct option_row rows[] = {
 	{ .name = "max-steps", .argument = "N", .kind = OPTION_NUMBER, AT(c.failure.max_steps),
 	  .preset = "100000", .zero = "no bound", .script = true, .key = "max_steps", .place = 8,
 	  .absent = 100000,
-	  .help = "end an execution after N steps" },
+	  .help = "end an execution after N steps; without it those of a long test may have ten times as many as have come to "
+		  "their end" },
 	{ .name = "spin", .argument = "DURATION", .kind = OPTION_DURATION, AT(c.failure.spin_ns),
 	  .preset = "100ms", .zero = "never", .script = true, .key = "spin_ns", .place = 10,
 	  .absent = 100000000,

@@ -124,6 +124,7 @@ int run_options_parse(struct run_options *o, enum run_command command, int argc,
 		c->search.executions = 0;
 	if (command == RUN_COMMAND)
 		use_cpus(o, line);
+	c->failure.steps_follow = !is_given(o, line, "max-steps");
 	if (command == RUN_PLAN && !c->search.subtrees)
 		c->search.subtrees = DEFAULT_SUBTREES;
 	if (command == RUN_PLAN && !c->search.plan)

@@ -305,6 +305,8 @@ int session_prepare(struct session *s, const struct campaign_options *o,
 		return ret;
 	if (!o->environment.hide)
 		s->o.environment.hide = s->paths.hide = output_path(o);
+	s->steps.least = s->o.failure.max_steps;
+	session_bound_steps(s);
 	s->search = session_new_search(s, err, errlen);
 	if (!s->search)
 		return -EINVAL;

@@ -25,6 +25,7 @@
 #include "campaign/options.h"
 #include "campaign/point_table.h"
 #include "campaign/result.h"
+#include "campaign/step_bound.h"
 #include "engine/engine.h"
 #include "kworld/kworld.h"
 
@@ -127,6 +128,7 @@ struct session {
 	enum campaign_aside aside;	/* what executions are for now */
 	bool looks_aside;	/* they look for points all the same */
 	uint64_t until_ns;	/* --time, on clock_now_ns(); 0: no bound */
+	struct step_bound steps;	/* what the options say is the least; o has the bound that holds */
 	bool cuts;		/* an execution of the search that goes on then is ended */
 	bool keep_passes; /* the trace of an execution that passed stays in paths.current until the
 			     next one */
@@ -199,6 +201,8 @@ struct search_names session_names(struct session *s);
 struct search *session_new_search(struct session *s, char *err, size_t errlen);
 /* Forgets what the search has tried, for its points have changed. */
 int session_restart(struct session *s, char *err, size_t errlen);
+/* Where the bound of steps follows from the executions (options_failure): it is that of s->steps. True: it was another one. */
+bool session_bound_steps(struct session *s);
 
 /* ---- inputs (session_input.c, session_watch.c) ---- */
 

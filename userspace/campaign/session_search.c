@@ -115,7 +115,8 @@ struct search *session_new_search(struct session *s, char *err, size_t errlen)
 	struct search_options so = { .strategy = o->strategy,
 				     .seed = o->seed,
 				     .fair = o->fair,
-				     .max_steps = s->o.failure.max_steps,
+				     /* one that is resumed begins with the same */
+				     .max_steps = s->steps.least,
 				     .preemptions = o->preemptions,
 				     .memory = o->memory,
 				     .rules = o->rules,
@@ -123,10 +124,24 @@ struct search *session_new_search(struct session *s, char *err, size_t errlen)
 				     .script = o->script ? o->script->path : NULL };
 	struct search *search = search_new(&so, err, errlen);
 
+	if (search)
+		search_bound(search, s->o.failure.max_steps);
 	if (!search || !check_script(&s->o, search, err, errlen))
 		return search;
 	search_free(search);
 	return NULL;
+}
+
+bool session_bound_steps(struct session *s)
+{
+	uint64_t before = s->o.failure.max_steps;
+
+	if (!s->o.failure.steps_follow)
+		return false;
+	s->o.failure.max_steps = step_bound(&s->steps);
+	if (s->search)
+		search_bound(s->search, s->o.failure.max_steps);
+	return s->o.failure.max_steps != before;
 }
 
 int session_restart(struct session *s, char *err, size_t errlen)
