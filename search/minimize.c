@@ -49,6 +49,7 @@ struct minimize {
 	struct record best, now;
 	struct difference *trial;	/* what this execution follows */
 	size_t nr_trial;
+	struct difference_index index;	/* of trial */
 	enum phase phase;
 	uint64_t loop;			/* so many of the last steps are a loop; 0: none are known to be */
 	size_t chunk, at;		/* in best.diffs, or (REORDER) best.tasks: what is changed */
@@ -81,6 +82,7 @@ static void fini(void *state)
 	record_free(&m->now);
 	schedule_release(&m->first);
 	free(m->trial);
+	difference_index_release(&m->index);
 	free(m->since);
 	around_release(&m->a);
 }
@@ -400,6 +402,8 @@ static int begin(void *state, uint64_t iteration)
 		return m->a.error;
 	if (m->phase == DONE)
 		return SEARCH_EXHAUSTED;
+	if (difference_index_make(&m->index, m->trial, m->nr_trial))
+		return -ENOMEM;
 	m->a.trials++;
 	schedule_clear(&m->now.s);
 	m->now.nr_pairs = m->now.nr_others = 0;
@@ -418,7 +422,7 @@ static uint32_t follow(struct minimize *m, const struct choice *c)
 {
 	if (follows_order(m))
 		return around_follow(&m->a, c);
-	return schedule_follow(m->trial, m->nr_trial, m->a.env, c);
+	return schedule_follow(m->trial, &m->index, m->a.env, c);
 }
 
 /* A preemption is one half of a pair. */
@@ -503,7 +507,7 @@ static uint64_t promise(const void *state, const struct search_point *point, uin
 	*until = SEARCH_UNTIL_DONE;
 	if (follows_order(m))
 		return around_promise(&m->a, point, task);
-	return schedule_promise(m->trial, m->nr_trial, m->a.env, task);
+	return schedule_promise(&m->index, m->a.env, task);
 }
 
 static uint32_t ahead(const void *state, uint64_t nth)

@@ -48,6 +48,7 @@ static void fini(void *state)
 	around_release(&n->a);
 	free(n->others);
 	free(n->trial);
+	difference_index_release(&n->index);
 	free(n->pending);
 	free(n->ended);
 	free(n->waited);
@@ -156,6 +157,9 @@ static int begin(void *state, uint64_t iteration)
 		return n->a.error;
 	if (n->phase == DONE)
 		return SEARCH_EXHAUSTED;
+	if (neighbour_in_siblings(n) ? difference_index_make(&n->index, n->fails.diffs, n->fails.nr_diffs) :
+				       difference_index_make(&n->index, n->trial, n->nr_trial))
+		return -ENOMEM;
 	n->a.trials++;
 	schedule_clear(&n->now);
 	n->births_now.nr = 0;
@@ -200,7 +204,7 @@ static uint32_t follow(struct neighbour *n, const struct choice *c)
 		return neighbour_follow_order(n, c);
 	if (n->use_instead && n->instead.last == c->point->last && n->instead.nth == schedule_nth(n->a.env, c))
 		pos = schedule_position(c, n->instead.task);
-	return pos == CHOICE_NONE ? schedule_follow(n->trial, n->nr_trial, n->a.env, c) : pos;
+	return pos == CHOICE_NONE ? schedule_follow(n->trial, &n->index, n->a.env, c) : pos;
 }
 
 /* Tasks that were about to do something are gone: another one's last step has ended them, if it can. */
@@ -361,7 +365,7 @@ static uint64_t promise(const void *state, const struct search_point *point, uin
 		return neighbour_siblings_promise(n, task);
 	if (neighbour_follows_order(n))
 		return neighbour_order_promise(n, task);
-	nr = schedule_promise(n->trial, n->nr_trial, n->a.env, task);
+	nr = schedule_promise(&n->index, n->a.env, task);
 	if (n->use_instead && n->instead.last == task && n->instead.nth >= made && n->instead.nth - made < nr)
 		nr = n->instead.nth - made;
 	return nr;

@@ -79,6 +79,7 @@ struct neighbour {
 	size_t nr_others, room_others;
 	struct difference *trial;	/* what this execution follows */
 	size_t nr_trial;
+	struct difference_index index;	/* of trial; while siblings are looked at, of those of fails */
 	struct other instead;		/* and in front of that */
 	bool use_instead;
 	struct schedule led;		/* the failing execution, up to where it only repeats; in fails' memory */

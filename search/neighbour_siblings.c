@@ -383,7 +383,7 @@ static uint32_t beside(const struct neighbour *n, const struct choice *c, uint32
 uint32_t neighbour_follow_siblings(struct neighbour *n, const struct choice *c)
 {
 	struct siblings *s = &n->siblings;
-	uint32_t pos = schedule_follow(n->fails.diffs, n->fails.nr_diffs, n->a.env, c);
+	uint32_t pos = schedule_follow(n->fails.diffs, &n->index, n->a.env, c);
 
 	if (s->part == SIBLINGS_FROM && s->made[0] + 1 == s->target)
 		return beside(n, c, pos, s->made[1] < s->from ? s->now.first : s->now.second);
@@ -420,5 +420,5 @@ int neighbour_siblings_step(struct neighbour *n, uint32_t task)
 uint64_t neighbour_siblings_promise(const struct neighbour *n, uint32_t task)
 {
 	return user(&n->births_now, &n->siblings.now, task) != OTHERS ? 0 :
-		schedule_promise(n->fails.diffs, n->fails.nr_diffs, n->a.env, task);
+		schedule_promise(&n->index, n->a.env, task);
 }

@@ -55,29 +55,59 @@ uint32_t schedule_position(const struct choice *c, uint32_t task)
 	return i < c->nr && choice_cand(c, i)->task == task ? i : CHOICE_NONE;
 }
 
-uint32_t schedule_follow(const struct difference *diffs, size_t nr, const struct search_env *env,
+static int compare(const void *a, const void *b)
+{
+	const struct difference_at *x = a, *y = b;
+
+	if (x->task != y->task)
+		return x->task < y->task ? -1 : 1;
+	if (x->nth != y->nth)
+		return x->nth < y->nth ? -1 : 1;
+	return (x->at > y->at) - (x->at < y->at);
+}
+
+int difference_index_make(struct difference_index *x, const struct difference *diffs, size_t nr)
+{
+	if (!ARRAY_RESERVE(x->list, x->room, nr))
+		return -ENOMEM;
+	for (size_t i = 0; i < nr; i++)
+		x->list[i] = (struct difference_at){ diffs[i].task, diffs[i].nth, i };
+	x->nr = nr;
+	if (nr)
+		qsort(x->list, nr, sizeof(*x->list), compare);
+	return 0;
+}
+
+void difference_index_release(struct difference_index *x)
+{
+	free(x->list);
+}
+
+/* The first one of that task after so many of its steps, or a later one, or one of a task behind it. */
+static size_t index_from(const struct difference_index *x, uint32_t task, uint64_t nth)
+{
+	return ARRAY_FROM(x->nr, i, x->list[i].task < task || (x->list[i].task == task && x->list[i].nth < nth));
+}
+
+uint32_t schedule_follow(const struct difference *diffs, const struct difference_index *x, const struct search_env *env,
 			 const struct choice *c)
 {
-	uint32_t nth = schedule_nth(env, c), pos;
+	uint32_t task = c->point->last, nth = schedule_nth(env, c), pos;
 
-	for (size_t i = 0; i < nr; i++) {
-		if (diffs[i].task != c->point->last || diffs[i].nth != nth)
-			continue;
-		pos = schedule_position(c, diffs[i].next);
+	for (size_t i = index_from(x, task, nth); i < x->nr && x->list[i].task == task && x->list[i].nth == nth; i++) {
+		pos = schedule_position(c, diffs[x->list[i].at].next);
 		if (pos != CHOICE_NONE)
 			return pos;
 	}
 	return schedule_base(c);
 }
 
-uint64_t schedule_promise(const struct difference *diffs, size_t nr, const struct search_env *env, uint32_t task)
+uint64_t schedule_promise(const struct difference_index *x, const struct search_env *env, uint32_t task)
 {
-	uint64_t made = hb_steps(env->hb, task), promise = UINT64_MAX;
+	uint64_t made = hb_steps(env->hb, task);
+	size_t i = index_from(x, task, made);
 
-	for (size_t i = 0; i < nr; i++)
-		if (diffs[i].task == task && diffs[i].nth >= made && diffs[i].nth - made < promise)
-			promise = diffs[i].nth - made;
-	return promise;
+	return i < x->nr && x->list[i].task == task ? x->list[i].nth - made : UINT64_MAX;
 }
 
 /* There is no room for that difference. false: nor to say so. */

@@ -19,6 +19,19 @@ struct difference {
 	size_t step;		/* its step in the execution that it was taken from */
 };
 
+/* Where a list of differences has those of a task, by its steps: an execution asks for them at each of its steps. */
+struct difference_index {
+	struct difference_at {
+		uint32_t task, nth;
+		size_t at;
+	} *list;
+	size_t nr, room;
+};
+
+/* All zero: empty. Made anew for each list. 0 or -ENOMEM. */
+int difference_index_make(struct difference_index *x, const struct difference *diffs, size_t nr);
+void difference_index_release(struct difference_index *x);
+
 /*
  * An execution: its decisions, and those of them that the base scheduler would not make. All zero:
  * empty.
@@ -43,15 +56,15 @@ uint32_t schedule_nth(const struct search_env *env, const struct choice *c);
 uint32_t schedule_position(const struct choice *c, uint32_t task);
 /* The position that the base scheduler takes. */
 uint32_t schedule_base(const struct choice *c);
-/* The position that the differences say, else the base scheduler's. */
-uint32_t schedule_follow(const struct difference *diffs, size_t nr, const struct search_env *env,
+/* The position that the differences say, else the base scheduler's. x: of diffs. */
+uint32_t schedule_follow(const struct difference *diffs, const struct difference_index *x, const struct search_env *env,
 			 const struct choice *c);
 
 /*
  * At so many of the next points schedule_follow() lets the task that has the turn go on, as long as it
  * can.
  */
-uint64_t schedule_promise(const struct difference *diffs, size_t nr, const struct search_env *env, uint32_t task);
+uint64_t schedule_promise(const struct difference_index *x, const struct search_env *env, uint32_t task);
 
 /*
  * As strategy_type has it: how schedule_follow() chooses, of whose tasks the weights are their steps so far (hb_steps()). Where
