@@ -100,22 +100,42 @@ static bool are_foreign(const struct neighbour *n, const struct zug_label *a, co
 }
 
 /*
- * The pair of this trial is the one to name, if its operations came in the other order here: the second
- * is the same operation as there, and the first came later, or never.
+ * A wide pair stands for all that two tasks did with an object there, and may be two looks at it, which decide nothing: then the
+ * second task's operation that changes the object is the one to name, or the first task's.
  */
-static void name_reversed(struct neighbour *n, const struct pairing *same, struct neighbour_result *r)
+static void name_changes(const struct schedule *s, size_t *first, size_t *second)
 {
-	const struct critical_pair *pair = &n->pairs[n->phase == ALIKE ? n->at_alike - 1 : n->nr_pairs - 1 - n->at];
-	struct neighbour_op a = { .failing = pair->wide ? use_of(&n->led, pair->first, pair->second) : pair->first };
-	struct neighbour_op b = { .failing = pair->second };
+	struct access a = access_of(&s->labels[*first]), b = access_of(&s->labels[*second]);
+	uint64_t object = s->labels[*first].object;
+	size_t i;
+
+	if (access_dependent(&a, &b))
+		return;
+	for (i = *first + 1; i < *second; i++)
+		if (s->tasks[i] == s->tasks[*second] && s->labels[i].object == object && access_writes(&s->labels[i])) {
+			*second = i;
+			return;
+		}
+	while (--i > *first)
+		if (s->tasks[i] == s->tasks[*first] && s->labels[i].object == object && access_writes(&s->labels[i])) {
+			*first = i;
+			return;
+		}
+}
+
+/* Steps first and second stand for the pair of this trial. True: they are the ones to name (name_reversed()). */
+static bool name_steps(struct neighbour *n, const struct critical_pair *pair, size_t first, size_t second,
+		       const struct pairing *same, struct neighbour_result *r)
+{
+	struct neighbour_op a = { .failing = first }, b = { .failing = second };
 	size_t nr = n->led.nr, last;
 	struct zug_label there;
 
-	a.label = *critical_label(&n->failing, a.failing, &a.task);
-	b.label = *critical_label(&n->failing, pair->second, &b.task);
-	b.passing = nth_of(&n->now, b.task, neighbour_steps_of(&n->fails, b.task, pair->second < nr ? pair->second : nr));
+	a.label = *critical_label(&n->failing, first, &a.task);
+	b.label = *critical_label(&n->failing, second, &b.task);
+	b.passing = nth_of(&n->now, b.task, neighbour_steps_of(&n->fails, b.task, second < nr ? second : nr));
 	if (b.passing == UINT64_MAX)
-		return;
+		return false;
 	there = pairing_label(same, &n->now.labels[b.passing]);
 	if (b.label.op == ZUG_OP_HANDLER && handled_before(n, pair, b.task, &last)) {
 		b.label = n->fails.labels[last];
@@ -124,20 +144,37 @@ static void name_reversed(struct neighbour *n, const struct pairing *same, struc
 	} else if (b.label.op == ZUG_OP_HANDLER) {
 		/* without the signal the task has done what comes after the handler, if that returns */
 		b.label = there;
-		b.failing = next_such(&n->fails, pair->second, b.task, &there);
+		b.failing = next_such(&n->fails, second, b.task, &there);
 	} else if (!neighbour_is_same(&there, &b.label)) {
-		return;
-	} else if (pair->second >= nr) {
+		return false;
+	} else if (second >= nr) {
 		b.failing = UINT64_MAX;
 	}
 	a.passing = nth_of(&n->now, a.task, neighbour_steps_of(&n->fails, a.task, a.failing));
 	if (a.passing < b.passing || waited_all_the_same(n, a.failing, a.passing, b.failing, b.passing))
-		return;
+		return false;
 	r->second_here = b.label;
 	b.label = n->now.labels[b.passing];
 	r->first = a;
 	r->second = b;
 	r->nr_pairs += !r->nr_pairs;
+	return true;
+}
+
+/*
+ * The pair of this trial is the one to name, if its operations came in the other order here: the second
+ * is the same operation as there, and the first came later, or never.
+ */
+static void name_reversed(struct neighbour *n, const struct pairing *same, struct neighbour_result *r)
+{
+	const struct critical_pair *pair = &n->pairs[n->phase == ALIKE ? n->at_alike - 1 : n->nr_pairs - 1 - n->at];
+	size_t first = pair->wide ? use_of(&n->led, pair->first, pair->second) : pair->first, second = pair->second;
+	size_t a = first, b = second;
+
+	if (pair->wide && !pair->points && second < n->led.nr)
+		name_changes(&n->led, &a, &b);
+	if (!name_steps(n, pair, a, b, same, r) && ((a == first && b == second) || !name_steps(n, pair, first, second, same, r)))
+		return;
 	r->alone = !pair->named && !(pair->ends && pair->wide) && n->phase == REVERSE;
 	/* of points the closest is looked for: a task that is held for long passes, too */
 	n->named = pair->points;

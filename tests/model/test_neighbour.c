@@ -539,8 +539,47 @@ static void test_copies_told(void)
 	       (unsigned long long)r.nr_pairs, (unsigned long long)r.first.label.site);
 }
 
+/*
+ * A wide pair stands for all that two tasks do with a variable. Where its own operations are two looks, which decide nothing, the
+ * first task's change comes before the second's look, or the second's before its own.
+ */
+static void test_changes_told(void)
+{
+	enum { LOOK, CHANGE };
+	const struct zug_label ops[] = { { .op = ZUG_OP_DATA_READ, .object = 77 },
+					 { .op = ZUG_OP_DATA_WRITE, .object = 77, .flags = ZUG_L_WRITE } };
+	static const struct {
+		int what[4];			/* of task 1, twice, and of task 2 */
+		size_t second, named[2];
+	} kinds[] = { { { LOOK, CHANGE, LOOK, CHANGE }, 2, { 1, 2 } }, { { LOOK, CHANGE, CHANGE, LOOK }, 3, { 0, 2 } } };
+	uint32_t fails[] = { 1, 1, 2, 2 }, passes[] = { 2, 2, 1, 1 }, births[] = { 0, 0, 0 }, parents[] = { SEARCH_NO_TASK, 0, 0 };
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		struct critical_pair pair = { .first = 0, .second = kinds[i].second, .wide = true };
+		struct zug_label labels[4], in_passing[4];
+		struct neighbour n = { .phase = REVERSE, .pairs = &pair, .nr_pairs = 1,
+				       .fails = { .tasks = fails, .labels = labels, .nr = 4 },
+				       .now = { .tasks = passes, .labels = in_passing, .nr = 4 } };
+		struct neighbour_result r = { 0 };
+
+		for (int k = 0; k < 4; k++) {
+			labels[k] = ops[kinds[i].what[k]];
+			labels[k].site = 100 + k;
+			in_passing[(k + 2) % 4] = labels[k];
+		}
+		n.led = n.fails;
+		n.failing = (struct critical){ .s = &n.led, .births = births, .parents = parents, .nr_tasks = 3 };
+		if (neighbour_compare(&n, &r))
+			abort();
+		tap_ok(r.alone && r.first.label.site == 100 + kinds[i].named[0] && r.second.label.site == 100 + kinds[i].named[1],
+		       "changes: where two looks stand for more, a change is told (%llu and %llu)",
+		       (unsigned long long)r.first.label.site, (unsigned long long)r.second.label.site);
+	}
+}
+
 int main(void)
 {
+	test_changes_told();
 	test_looks();
 	test_siblings();
 	test_siblings_decide();
