@@ -137,8 +137,10 @@ uint32_t around_ahead(const struct around *a, size_t steps, uint64_t nth)
 
 void around_rule(const struct around *a, struct search_rule *r)
 {
+	const struct difference_index none = { 0 };
+
 	if (!has_other_data(a))
-		schedule_rule(NULL, 0, a->env, r);
+		schedule_rule(NULL, &none, a->env, r);
 }
 
 struct search *around_new(const struct search_options *opts, const struct strategy_type *type, const uint32_t *tasks,

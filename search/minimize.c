@@ -524,7 +524,7 @@ static void rule(const void *state, struct search_rule *r)
 	if (follows_order(m))
 		around_rule(&m->a, r);
 	else
-		schedule_rule(m->trial, m->nr_trial, m->a.env, r);
+		schedule_rule(m->trial, &m->index, m->a.env, r);
 }
 
 static bool simpler(const struct minimize *m)

@@ -397,7 +397,7 @@ static void rule(const void *state, struct search_rule *r)
 	if (n->use_instead)
 		r->differences[r->nr_order++] = (struct search_difference){
 			.task = n->instead.last, .nth = n->instead.nth, .next = n->instead.task };
-	schedule_rule(n->trial, n->nr_trial, n->a.env, r);
+	schedule_rule(n->trial, &n->index, n->a.env, r);
 }
 
 static uint64_t weight(const void *state, uint32_t task)

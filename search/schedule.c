@@ -73,6 +73,7 @@ int difference_index_make(struct difference_index *x, const struct difference *d
 	for (size_t i = 0; i < nr; i++)
 		x->list[i] = (struct difference_at){ diffs[i].task, diffs[i].nth, i };
 	x->nr = nr;
+	x->over = 0;
 	if (nr)
 		qsort(x->list, nr, sizeof(*x->list), compare);
 	return 0;
@@ -89,11 +90,19 @@ static size_t index_from(const struct difference_index *x, uint32_t task, uint64
 	return ARRAY_FROM(x->nr, i, x->list[i].task < task || (x->list[i].task == task && x->list[i].nth < nth));
 }
 
-uint32_t schedule_follow(const struct difference *diffs, const struct difference_index *x, const struct search_env *env,
+/* It can come no more: its task has made more steps; behind the first step another one than none is the last. */
+static bool is_over(const struct difference *d, const struct search_env *env)
+{
+	return d->task == SEARCH_NO_TASK || d->nth < hb_steps(env->hb, d->task);
+}
+
+uint32_t schedule_follow(const struct difference *diffs, struct difference_index *x, const struct search_env *env,
 			 const struct choice *c)
 {
 	uint32_t task = c->point->last, nth = schedule_nth(env, c), pos;
 
+	while (task != SEARCH_NO_TASK && x->over < x->nr && is_over(&diffs[x->over], env))
+		x->over++;
 	for (size_t i = index_from(x, task, nth); i < x->nr && x->list[i].task == task && x->list[i].nth == nth; i++) {
 		pos = schedule_position(c, diffs[x->list[i].at].next);
 		if (pos != CHOICE_NONE)
@@ -127,13 +136,13 @@ static bool leave_open(const struct difference *d, struct search_rule *r)
 	return true;
 }
 
-void schedule_rule(const struct difference *diffs, size_t nr, const struct search_env *env, struct search_rule *r)
+void schedule_rule(const struct difference *diffs, const struct difference_index *x, const struct search_env *env,
+		   struct search_rule *r)
 {
-	for (size_t i = 0; i < nr; i++) {
+	for (size_t i = x->over; i < x->nr; i++) {
 		const struct difference *d = &diffs[i];
 
-		/* behind the first step another task than none is the last one, and it only makes more steps */
-		if (d->task == SEARCH_NO_TASK || d->nth < hb_steps(env->hb, d->task))
+		if (is_over(d, env))
 			continue;
 		if (r->nr_order < DIFFERENCES_KEPT)
 			r->differences[r->nr_order++] = (struct search_difference){ .task = d->task, .nth = d->nth, .next = d->next };

@@ -26,6 +26,7 @@ struct difference_index {
 		size_t at;
 	} *list;
 	size_t nr, room;
+	size_t over;		/* of the list of differences so many are over, the first ones */
 };
 
 /* All zero: empty. Made anew for each list. 0 or -ENOMEM. */
@@ -57,7 +58,7 @@ uint32_t schedule_position(const struct choice *c, uint32_t task);
 /* The position that the base scheduler takes. */
 uint32_t schedule_base(const struct choice *c);
 /* The position that the differences say, else the base scheduler's. x: of diffs. */
-uint32_t schedule_follow(const struct difference *diffs, const struct difference_index *x, const struct search_env *env,
+uint32_t schedule_follow(const struct difference *diffs, struct difference_index *x, const struct search_env *env,
 			 const struct choice *c);
 
 /*
@@ -70,7 +71,8 @@ uint64_t schedule_promise(const struct difference_index *x, const struct search_
  * As strategy_type has it: how schedule_follow() chooses, of whose tasks the weights are their steps so far (hb_steps()). Where
  * there is no room for all differences it says where one of the others comes.
  */
-void schedule_rule(const struct difference *diffs, size_t nr, const struct search_env *env, struct search_rule *r);
+void schedule_rule(const struct difference *diffs, const struct difference_index *x, const struct search_env *env,
+		   struct search_rule *r);
 
 /* As strategy_type has it: a value that a program asks for is always the first, as in search_replay(). */
 int schedule_choose(void *state, uint32_t nr);
