@@ -36,6 +36,28 @@ static void waits_for_ever(void)
 	run_free(r);
 }
 
+/* How long the start of a runtime took decides which of its tasks wakes up first. */
+static void wakes_in_another_order(void)
+{
+#define WAKES(first, second) \
+	PROGRAM(.begins = 4, .code = { TASK(CREATE(1), CREATE(2), LOCAL, LOCAL, LOCAL, GET(3)), TASK(SLEEP(first), LOCAL, JUMP(0)), \
+				       TASK(SLEEP(second), LOCAL, JUMP(0)) })
+	struct run *r = run(WAKES(50 * MS, 170 * MS), &apart);
+	struct run *again = run(WAKES(50 * MS, 130 * MS), &(struct how){ .replay = r->t, .o = apart.o });
+
+	check(is_outcome(r, ZUG_OUTCOME_DEADLOCK, NULL) && !again->x.diverged && again->x.steps == r->x.steps &&
+		      is_outcome(again, ZUG_OUTCOME_DEADLOCK, NULL),
+	      again, "a replay follows where tasks of the runtime wake up in another order");
+	run_free(again);
+	run_free(r);
+	r = run(PROGRAM(.code = { TASK(BEGIN, SLEEP(50 * MS), LOCAL), TASK(SLEEP(70 * MS), LOCAL) }), &apart);
+	again = run(PROGRAM(.code = { TASK(BEGIN, SLEEP(50 * MS), LOCAL), TASK(SLEEP(30 * MS), LOCAL) }),
+		    &(struct how){ .replay = r->t, .o = apart.o });
+	check(!again->x.diverged && again->x.steps == r->x.steps, again, "and where one of them wakes up before one of the program's");
+	run_free(again);
+	run_free(r);
+}
+
 static bool alone_or_not_there(const struct trace *t, uint32_t task, uint64_t from)
 {
 	for (uint64_t i = from; i < trace_nr_steps(t); i++) {
@@ -117,6 +139,7 @@ static void begins_at_once(void)
 int main(void)
 {
 	waits_for_ever();
+	wakes_in_another_order();
 	no_choice();
 	waits_for_runtime();
 	begins_at_once();

@@ -179,6 +179,28 @@ static void hold_back(struct engine *e, const struct trace_step *want)
 }
 
 /*
+ * Which time-out is over first may depend on how long the start of a runtime took, and a task of the runtime's may have been woken
+ * early. Where none of the program's tasks can go on the recorded time-out comes all the same.
+ */
+static bool let_expire(struct engine *e, const struct trace_step *want)
+{
+	const struct world_task *t = want->task < e->w->nr_tasks ? &e->w->tasks[want->task] : NULL;
+	struct search_cand *c;
+
+	if (!e->nr_runtime || !t || want->label.op != ZUG_OP_EXPIRE || e->status.quiet || !expiry_may(t, UINT64_MAX))
+		return false;
+	for (uint32_t i = 0; i < e->nr_enabled; i++)
+		if (!world_of_runtime(e->w, e->enabled[i]))
+			return false;
+	c = &e->cands[candidates_find(e, want->task)];
+	c->enabled = true;
+	c->label.op = ZUG_OP_EXPIRE;
+	c->label.flags |= zug_op_flags(ZUG_OP_EXPIRE);
+	candidates_list(e);
+	return true;
+}
+
+/*
  * Of the tasks that are enabled those that the recorded step leaves: their number. 0: an event
  * has to come first.
  */
@@ -186,7 +208,7 @@ static uint32_t keep_to(struct engine *e, const struct trace_step *want)
 {
 	const struct world_task *t = want->task < e->w->nr_tasks ? &e->w->tasks[want->task] : NULL;
 
-	if (!candidates_is_enabled(e, want->task)) {
+	if (!candidates_is_enabled(e, want->task) && !let_expire(e, want)) {
 		/* a timer or something outside woke it when this was recorded */
 		if (e->status.now - e->asked_ns < LATE_WAKE_NS)
 			return 0;
