@@ -29,6 +29,7 @@ static const char java_c[] =
 	"void JVM_StartThread(void) { }\n"
 	"void jni_CallStaticVoidMethod(void) { }\n"
 	"int UseHeavyMonitors;\n"
+	"char UsePerfData;\n"
 	"int main(void) { return 0; }\n";
 
 static char *no_variables[] = { NULL };
@@ -167,7 +168,13 @@ static void java_begins_at_a_thread(void **state)
 	assert_string_equal(s.o.points.runtime, "java");
 	assert_string_equal(s.o.points.behind, "jni_CallStaticVoidMethod");
 	assert_list(s.o.points.from, "JVM_StartThread", "Java_java_lang_ProcessImpl_forkAndExec", NULL);
-	assert_list(s.o.command.argv, "java", "-Xint", "-XX:+UseSerialGC", "-XX:+UseHeavyMonitors", "-jar", "x.jar", NULL);
+	assert_list(s.o.command.argv, "java", "-Xint", "-XX:+UseSerialGC", "-XX:+UseHeavyMonitors", "-XX:-UsePerfData", "-jar",
+		    "x.jar", NULL);
+	release(&s);
+	s = plain(compiled_path("java"), (char *[]){ "java", "-XX:+UsePerfData", "-jar", "x.jar", NULL });
+	assert_int_equal(session_begin_at_program(&s), 0);
+	assert_list(s.o.command.argv, "java", "-Xint", "-XX:+UseSerialGC", "-XX:+UseHeavyMonitors", "-XX:+UsePerfData", "-jar",
+		    "x.jar", NULL);
 	release(&s);
 	s = plain(compiled_path("java"), (char *[]){ "java", "-jar", "x.jar", NULL });
 	s.o.points.from = (char *[]){ "JVM_StartThread", NULL };

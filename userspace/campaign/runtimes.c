@@ -37,6 +37,8 @@ static const struct runtime_flag java_flags[] = {
 	{ "-XX:+UseSerialGC", .unless = "-XX:+Use*GC" },
 	/* else the interpreter takes a monitor that is free itself */
 	{ "-XX:+UseHeavyMonitors", .needs = "UseHeavyMonitors" },
+	/* numbers for jstat: a file that is mapped, a thread that looks at times, and a sleep of a millisecond at the end */
+	{ "-XX:-UsePerfData", .unless = "-XX:[+-]UsePerfData", .needs = "UsePerfData" },
 	{ NULL },
 };
 /* This executes the script, once the threads of the runtime are there. */
