@@ -408,6 +408,35 @@ static __always_inline __u64 how_it_stands(const struct pt_regs *r)
 	return sum ^ sum >> 32;
 }
 
+/*
+ * The element of an array that the bytecode at hand accesses. HotSpot's interpreter has that bytecode's address in r13, and the
+ * stack of its operands where rax leads when it calls its runtime (set_last_Java_frame). false: it accesses none.
+ */
+static __always_inline bool read_element(struct task_state *t, const struct pt_regs *r)
+{
+	__u64 operands[2] = {};
+	__u8 code = 0;
+	__u32 nth;
+
+	if (bpf_probe_read_user(&code, sizeof(code), (void *)r->r13))
+		return false;
+	nth = (__u32)code - ZUG_JAVA_LOADS;
+	if (nth < ZUG_JAVA_ARRAYS) {
+		nth = 0;
+	} else {
+		nth = (__u32)code - ZUG_JAVA_STORES;
+		if (nth >= ZUG_JAVA_ARRAYS)
+			return false;
+		/* above it is the value, of long and double two words */
+		nth = nth == 1 || nth == 3 ? 2 : 1;
+	}
+	if (bpf_probe_read_user(operands, sizeof(operands), (void *)(r->ax + 8 * nth)))
+		return false;
+	t->ev.arg[1] = operands[1];
+	t->ev.arg[2] = code | (operands[0] & 0xffffffff) << 8;
+	return true;
+}
+
 /* A place that executes code of an interpreter, or a case of it, which may be in the lists or not. */
 static __always_inline void hit_executes(struct hit *h)
 {
@@ -417,6 +446,8 @@ static __always_inline void hit_executes(struct hit *h)
 	struct zug_caller *c;
 	__u32 caller;
 
+	if (site->flags & ZUG_SITE_ELEMENT && !read_element(t, h->regs))
+		return;
 	follow_path(site, operand(t, site, h->regs, h->ip), &led);
 	t->ev.arg[0] = led.to;
 	c = executed_says(t, led.to);

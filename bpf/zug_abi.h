@@ -516,6 +516,16 @@ struct zug_hits {
  */
 #define ZUG_SITE_PIECES	(1u << 31)
 #define ZUG_MAX_PIECES	4	/* so many are looked at */
+/*
+ * With ZUG_SITE_EXECUTES (no flag is left): a function that Java's interpreter calls before it executes a bytecode. A stop where
+ * that accesses an element of an array: the array's address is arg[1], the bytecode with the index << 8 arg[2].
+ */
+#define ZUG_SITE_ELEMENT (1u << 31)
+#define ZUG_JAVA_LOADS	0x2e	/* iaload and seven more */
+#define ZUG_JAVA_STORES	0x4f	/* iastore and seven more, in the same order */
+#define ZUG_JAVA_ARRAYS	8
+#define ZUG_JAVA_BYTES	5	/* baload is so many behind iaload, then comes caload */
+#define ZUG_JAVA_SHORTS	7
 #define ZUG_SITE_READS	(1u << 29)	/* not a stop: its library reads files of its own until it returns, and these calls are no points */
 /* of ZUG_SITE_OPERAND, in flags: bytes that the instruction accesses (up to 64, 0: none), and its own length */
 #define ZUG_SITE_SIZE(flags) ((flags) >> 16 & 127)

@@ -862,7 +862,48 @@ static void calls_of_what_threads_share(void **state)
 	assert_false(symbols_serves_threads(&list));
 	/* a list is not: what a call of it does inside may come in any order */
 	assert_true(symbols_may_access(&list));
+	assert_true(symbols_may_access(&(const struct trace_frame){ .function = "java.text.SimpleDateFormat.format" }));
+	assert_true(symbols_may_access(&(const struct trace_frame){ .function = "java.nio.Buffer.nextPutIndex" }));
+	assert_false(symbols_may_access(&(const struct trace_frame){ .function = "java.io.PrintStream.println" }));
 	assert_false(symbols_may_access(&get));
+}
+
+/* An element is known by its array, the bytecode and its index alone: its process may have ended. */
+static void elements_of_arrays(void **state)
+{
+	static const struct {
+		uint32_t code, index;
+		const char *name;
+		uint64_t behind;	/* the array's address */
+		bool writes, refers;
+	} want[] = {
+		{ 0x2e, 0, "int[] element 0", 16, false, false }, { 0x4f, 3, "int[] element 3", 28, true, false },
+		{ 0x2f, 2, "long[] element 2", 32, false, false }, { 0x50, 2, "long[] element 2", 32, true, false },
+		{ 0x32, 1, "Object[] element 1", 20, false, true }, { 0x53, 1, "Object[] element 1", 20, true, true },
+		{ 0x35, 5, "short[] element 5", 26, false, false }, { 0x56, 5, "short[] element 5", 26, true, false },
+	};
+	struct symbols *s = symbols_new();
+	struct java_subject got;
+	struct symfile *f;
+	char err[256];
+
+	(void)state;
+	assert_non_null(s);
+	f = symbols_file(s, "/lib/x86_64-linux-gnu/libc.so.6", NULL, err, sizeof(err));
+	assert_non_null(f);
+	for (size_t i = 0; i < sizeof(want) / sizeof(want[0]); i++) {
+		const uint64_t args[3] = { 1, 0x1000, want[i].code | (uint64_t)want[i].index << 8 };
+
+		assert_true(symfile_java_subject(f, JAVA_ELEMENT, 0, 0, args, &got));
+		assert_string_equal(got.name, want[i].name);
+		assert_int_equal(got.object, 0x1000 + want[i].behind);
+		assert_int_equal(got.writes, want[i].writes);
+		assert_int_equal(got.refers, want[i].refers);
+	}
+	/* a call of a method, and an array that is null, access none */
+	assert_false(symfile_java_subject(f, JAVA_ELEMENT, 0, 0, (const uint64_t[]){ 1, 0x1000, 0xb6 }, &got));
+	assert_false(symfile_java_subject(f, JAVA_ELEMENT, 0, 0, (const uint64_t[]){ 1, 0, 0x2e }, &got));
+	symbols_free(s);
 }
 
 int main(void)
@@ -880,7 +921,7 @@ int main(void)
 		cmocka_unit_test(behind_a_pointer_in_memory),
 		cmocka_unit_test(bad_files),
 		cmocka_unit_test(names_that_are_not_there),
-		cmocka_unit_test(calls_of_what_threads_share),
+		cmocka_unit_test(calls_of_what_threads_share), cmocka_unit_test(elements_of_arrays),
 	};
 
 	return cmocka_run_group_tests(tests, compiled_begin, compiled_end);

@@ -267,6 +267,24 @@ static bool ask_callers(struct kworld *k, const struct world_task *t, uint32_t m
 	return out;
 }
 
+/*
+ * The interpreter is to call a function before it executes one of these bytecodes, whatever its stack's state is: but for bytes
+ * and chars, which the language's library accesses ten thousands of times where it loads classes.
+ */
+static void step_into(const struct symfile_fields *x, int pid, uint64_t bias, uint32_t first)
+{
+	uint64_t code[ZUG_JAVA_ARRAYS];
+
+	for (uint32_t state = 0; state < SYMFILE_TABLE_STATES; state++) {
+		uint64_t at = bias + (state * SYMFILE_TABLE_CODES + first) * sizeof(code[0]);
+
+		if (!remote_read(pid, x->stepping + at, code, sizeof(code)) || !code[0])
+			continue;
+		remote_write(pid, x->table + at, code, ZUG_JAVA_BYTES * sizeof(code[0]));
+		remote_write(pid, x->table + at + ZUG_JAVA_SHORTS * sizeof(code[0]), &code[ZUG_JAVA_SHORTS], sizeof(code[0]));
+	}
+}
+
 /* The interpreter is to tell of accesses of fields: by then it could, and then it does. */
 static void want_fields(const struct probe_module *m, const struct probe_site *s, int pid, uint64_t bias, bool quiet)
 {
@@ -279,6 +297,10 @@ static void want_fields(const struct probe_module *m, const struct probe_site *s
 		/* the interpreter starts up by thousands of them */
 		if (!then || !quiet)
 			remote_write(pid, v->vaddr + bias, &v->value, v->size);
+	}
+	if (x && then && !quiet && x->steps.nr) {
+		step_into(x, pid, bias, ZUG_JAVA_LOADS);
+		step_into(x, pid, bias, ZUG_JAVA_STORES);
 	}
 }
 
@@ -402,6 +424,9 @@ bool kworld_executes_own(struct kworld *k, const struct world_task *t, const str
 	if (nr > 0 && !own && s->fields && symbols_may_access(frames)) {
 		nr = symbols_interpreted_by(k->o.symbols, m->file, bias, t->pid, regs[17], frames, ASKED_FRAMES);
 		own = accesses_for_program(k, e, frames, nr, &final);
+	} else if (nr > 0 && !own && s->java == JAVA_ELEMENT && symbols_serves_threads(frames)) {
+		/* the fields of that method say where a call of it begins */
+		final = false;
 	} else if (nr > 0 && !own && s->fields && symbols_serves_threads(frames)) {
 		nr = symbols_interpreted_by(k->o.symbols, m->file, bias, t->pid, regs[17], frames, ASKED_FRAMES);
 		own = calls_method(k, t, e, regs, frames, nr, &final);

@@ -576,7 +576,7 @@ static void label_shared(struct kworld *k, const struct probe_site *s, struct zu
 }
 
 /*
- * An operation of Java's is about an object, or a field. What is not told is accessed between these (elements of arrays, what
+ * An operation of Java's is about an object, a field, or an element of an array. What is not told is accessed between these (what
  * is entered is left), so that dpor has them as points, which depend on each other.
  */
 static void label_java(struct kworld *k, struct world_task *t, const struct zug_event *e, const struct probe_site *s,
@@ -586,6 +586,7 @@ static void label_java(struct kworld *k, struct world_task *t, const struct zug_
 		[JAVA_NONE] = ZUG_OP_POINT, [JAVA_ENTER] = ZUG_OP_MONITOR_ENTER, [JAVA_WAIT] = ZUG_OP_MONITOR_WAIT,
 		[JAVA_NOTIFY] = ZUG_OP_MONITOR_NOTIFY, [JAVA_PARK] = ZUG_OP_PARK, [JAVA_UNPARK] = ZUG_OP_UNPARK,
 		[JAVA_READ] = ZUG_OP_FIELD_READ, [JAVA_WRITE] = ZUG_OP_FIELD_WRITE, [JAVA_CALL] = ZUG_OP_CALL,
+		[JAVA_ELEMENT] = ZUG_OP_FIELD_READ,
 	};
 	struct zug_label *l = &t->label;
 	struct zug_where w = { 0 };
@@ -597,7 +598,7 @@ static void label_java(struct kworld *k, struct world_task *t, const struct zug_
 	if (places_bias(k->o.places, t->process, s->module, &bias) ||
 	    !symfile_java_subject(probes_module(k->o.probes, s->module)->file, does, t->tgid, bias, args, &subject))
 		return;
-	l->op = ops[does];
+	l->op = subject.writes ? ZUG_OP_FIELD_WRITE : ops[does];
 	l->flags = zug_op_flags(l->op) | (subject.refers ? ZUG_L_WRITE | ZUG_L_COARSE : 0) |
 		   (does == JAVA_CALL && !call->reads ? ZUG_L_WRITE : 0);
 	w.offset = subject.object;

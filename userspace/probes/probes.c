@@ -122,7 +122,7 @@ static void tell_executed(const struct probe_module *mod, const struct probe_sit
 	if (s->fields == PROBE_FIELDS_POSSIBLE || s->fields == PROBE_FIELDS_WANTED) {
 		what->flags |= ZUG_SITE_WAITS;
 	} else if (fields) {
-		what->flags |= ZUG_SITE_ALONE;
+		what->flags |= ZUG_SITE_ALONE | (s->java == JAVA_ELEMENT ? ZUG_SITE_ELEMENT : 0);
 		memcpy(what->path, fields->path, sizeof(what->path));
 	} else if (symfile_interpreter_looks(mod->file, &looks)) {
 		memcpy(what->path, looks.path, sizeof(what->path));
@@ -421,6 +421,7 @@ static int plant_fields(struct probes *p, uint32_t m, char *err, size_t errlen)
 	ret = ret ? ret : append_fields(&f, &x->starts, "start", PROBE_FIELDS_WANTED, JAVA_NONE);
 	ret = ret ? ret : append_fields(&f, &x->reads, "field", PROBE_FIELDS_ACCESS, JAVA_READ);
 	ret = ret ? ret : append_fields(&f, &x->writes, "field", PROBE_FIELDS_ACCESS, JAVA_WRITE);
+	ret = ret ? ret : append_fields(&f, &x->steps, "element", PROBE_FIELDS_ACCESS, JAVA_ELEMENT);
 	p->modules[m].sync_points |= f.nr > 0;
 	ret = ret ? ret : probes_plant(p, m, &f, err, errlen);
 	found_free(&f);

@@ -8,10 +8,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "bpf/zug_abi.h"
 #include "symbols/sym_java.h"
 
 /* Registers by their numbers in instructions. */
 enum { RDX = 2, RSI = 6 };
+
+/* Bytes before the elements, with compressed class pointers. Where there are none each element still has an address of its own. */
+#define ARRAY_HEADER	16
 
 /* The functions; the argument that leads to the object: a handle, or (of an interpreted frame) the place of what it has entered. */
 static const struct {
@@ -136,6 +140,27 @@ static bool find_field(const struct java *j, const uint64_t *args, struct java_s
 	return true;
 }
 
+/* An element of an array (ZUG_SITE_ELEMENT): types in the order of bytecodes. Behind the header it lies by its index. */
+static bool find_element(const uint64_t *args, struct java_subject *s)
+{
+	static const struct {
+		const char *name;
+		uint8_t size;
+	} types[ZUG_JAVA_ARRAYS] = {
+		{ "int", 4 }, { "long", 8 }, { "float", 4 }, { "double", 8 }, { "Object", 4 }, { "byte", 1 }, { "char", 2 }, { "short", 2 },
+	};
+	uint32_t code = args[2] & 0xff, index = args[2] >> 8, type;
+
+	s->writes = code >= ZUG_JAVA_STORES;
+	type = code - (s->writes ? ZUG_JAVA_STORES : ZUG_JAVA_LOADS);
+	if (type >= ZUG_JAVA_ARRAYS || !args[1])
+		return false;
+	s->object = args[1] + ARRAY_HEADER + (uint64_t)index * types[type].size;
+	s->refers = types[type].name[0] == 'O';
+	snprintf(s->name, sizeof(s->name), "%s[] element %u", types[type].name, index);
+	return true;
+}
+
 bool symfile_java_subject(struct symfile *f, enum java_operation operation, int pid, uint64_t bias, const uint64_t *args,
 			  struct java_subject *s)
 {
@@ -162,6 +187,8 @@ bool symfile_java_subject(struct symfile *f, enum java_operation operation, int 
 	case JAVA_READ:
 	case JAVA_WRITE:
 		return known && find_field(&j, args, s);
+	case JAVA_ELEMENT:
+		return find_element(args, s);
 	case JAVA_NONE:
 		return false;
 	}

@@ -531,7 +531,9 @@ bool symbols_serves_threads(const struct trace_frame *frame)
 
 bool symbols_may_access(const struct trace_frame *frame)
 {
-	static const char *const classes[] = { "java.util.", "java.lang.StringBuilder.", "java.lang.AbstractStringBuilder." };
+	/* formats and buffers keep state between calls */
+	static const char *const classes[] = { "java.util.", "java.text.", "java.nio.", "java.lang.StringBuilder.",
+					       "java.lang.AbstractStringBuilder." };
 
 	for (size_t i = 0; i < sizeof(classes) / sizeof(classes[0]) && frame->function; i++)
 		if (!strncmp(frame->function, classes[i], strlen(classes[i])))

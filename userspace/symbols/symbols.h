@@ -265,6 +265,7 @@ bool symfile_is_java(struct symfile *f);
 enum java_operation {
 	JAVA_NONE, JAVA_ENTER, JAVA_WAIT, JAVA_NOTIFY, JAVA_PARK, JAVA_UNPARK, JAVA_READ, JAVA_WRITE,
 	JAVA_CALL,	/* of a method, whose object is that of the field which it reads first */
+	JAVA_ELEMENT,	/* of an array, which is read or written */
 };
 /* By the function's name, demangled or not. */
 enum java_operation symfile_java_operation(struct symfile *f, const char *function);
@@ -276,12 +277,14 @@ bool symbols_java_leads(enum java_operation operation, uint8_t *base, int32_t *a
 /* What such an operation is about. */
 struct java_subject {
 	uint64_t object;	/* its address, until the collector moves it; of a field that is not static the field's; 0: static */
-	bool refers;		/* a field that refers to an object */
-	char name[128];		/* "Account", "Account.class", "Account.balance"; "": not known */
+	bool refers;		/* a field, or an element, that refers to an object */
+	bool writes;		/* an element is written */
+	char name[128];		/* "Account", "Account.class", "Account.balance", "int[] element 2"; "": not known */
 };
 /*
  * args: the first three arguments of the function, which the task may have left meanwhile; of JAVA_READ and JAVA_WRITE the first
- * is the method that is executed, and of operations with an object (but JAVA_PARK) the second is that. false: it cannot be read.
+ * is the method that is executed, and of operations with an object (but JAVA_PARK) the second is that; of JAVA_ELEMENT as of
+ * ZUG_SITE_ELEMENT. false: it cannot be read.
  */
 bool symfile_java_subject(struct symfile *f, enum java_operation operation, int pid, uint64_t bias, const uint64_t *args,
 			  struct java_subject *s);
@@ -316,12 +319,20 @@ bool symfile_interpreter_frames(struct symfile *f, struct zug_frames *frames);
 #define SYMFILE_PLACES	4
 #define SYMFILE_POSSIBLE 3
 #define SYMFILE_WANTED	2
+/*
+ * Where it has tables, too, that say what code executes a bytecode: by the stack's state, then by bytecode. Another table has
+ * code that calls a function first ('steps').
+ */
+#define SYMFILE_TABLE_STATES 10
+#define SYMFILE_TABLE_CODES 256
 struct symfile_fields {
 	bool sought, is;
 	struct symfile_places {
 		uint64_t at[SYMFILE_PLACES];
 		uint32_t nr;
 	} makes, starts, reads, writes;	/* it makes its code; it makes a thread of the program's; it is called at an access */
+	struct symfile_places steps;	/* it is called before a bytecode; nr 0: there are no such tables */
+	uint64_t table, stepping;	/* vaddr of the table that is used, and of the other one */
 	struct symfile_setting {
 		uint64_t vaddr;
 		uint32_t size, value;
