@@ -100,8 +100,8 @@ static bool are_foreign(const struct neighbour *n, const struct zug_label *a, co
 }
 
 /*
- * A wide pair stands for all that two tasks did with an object there, and may be two looks at it, which decide nothing: then the
- * second task's operation that changes the object is the one to name, or the first task's.
+ * A wide pair stands for all that two tasks did with an object there, and may be two looks at it, which decide nothing:
+ * then the second task's operation that changes the object is the one to name, or the first task's.
  */
 static void name_changes(const struct schedule *s, size_t *first, size_t *second)
 {
@@ -173,7 +173,8 @@ static void name_reversed(struct neighbour *n, const struct pairing *same, struc
 
 	if (pair->wide && !pair->points && second < n->led.nr)
 		name_changes(&n->led, &a, &b);
-	if (!name_steps(n, pair, a, b, same, r) && ((a == first && b == second) || !name_steps(n, pair, first, second, same, r)))
+	if (!name_steps(n, pair, a, b, same, r) &&
+	    ((a == first && b == second) || !name_steps(n, pair, first, second, same, r)))
 		return;
 	r->alone = !pair->named && !(pair->ends && pair->wide) && n->phase == REVERSE;
 	/* of points the closest is looked for: a task that is held for long passes, too */

@@ -540,8 +540,8 @@ static void test_copies_told(void)
 }
 
 /*
- * A wide pair stands for all that two tasks do with a variable. Where its own operations are two looks, which decide nothing, the
- * first task's change comes before the second's look, or the second's before its own.
+ * A wide pair stands for all that two tasks do with a variable. Where its own operations are two looks, which decide
+ * nothing, the first task's change comes before the second's look, or the second's before its own.
  */
 static void test_changes_told(void)
 {
@@ -552,7 +552,8 @@ static void test_changes_told(void)
 		int what[4];			/* of task 1, twice, and of task 2 */
 		size_t second, named[2];
 	} kinds[] = { { { LOOK, CHANGE, LOOK, CHANGE }, 2, { 1, 2 } }, { { LOOK, CHANGE, CHANGE, LOOK }, 3, { 0, 2 } } };
-	uint32_t fails[] = { 1, 1, 2, 2 }, passes[] = { 2, 2, 1, 1 }, births[] = { 0, 0, 0 }, parents[] = { SEARCH_NO_TASK, 0, 0 };
+	uint32_t fails[] = { 1, 1, 2, 2 }, passes[] = { 2, 2, 1, 1 };
+	uint32_t births[] = { 0, 0, 0 }, parents[] = { SEARCH_NO_TASK, 0, 0 };
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		struct critical_pair pair = { .first = 0, .second = kinds[i].second, .wide = true };
@@ -571,7 +572,8 @@ static void test_changes_told(void)
 		n.failing = (struct critical){ .s = &n.led, .births = births, .parents = parents, .nr_tasks = 3 };
 		if (neighbour_compare(&n, &r))
 			abort();
-		tap_ok(r.alone && r.first.label.site == 100 + kinds[i].named[0] && r.second.label.site == 100 + kinds[i].named[1],
+		tap_ok(r.alone && r.first.label.site == 100 + kinds[i].named[0] &&
+		       r.second.label.site == 100 + kinds[i].named[1],
 		       "changes: where two looks stand for more, a change is told (%llu and %llu)",
 		       (unsigned long long)r.first.label.site, (unsigned long long)r.second.label.site);
 	}

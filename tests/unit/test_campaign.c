@@ -83,7 +83,10 @@ static void steps_follow(void **state)
 {
 	static const struct {
 		uint64_t steps, bound;
-	} passed[] = { { 500, 100000 }, { 10000, 100000 }, { 9000, 100000 }, { 10001, 1000000 }, { 297007, 10000000 }, { 500, 10000000 } };
+	} passed[] = {
+		{ 500, 100000 }, { 10000, 100000 }, { 9000, 100000 },
+		{ 10001, 1000000 }, { 297007, 10000000 }, { 500, 10000000 },
+	};
 	struct search_options so = { .strategy = "random", .preemptions = -1, .max_steps = 100000 };
 	struct search *s = search_new(&so, NULL, 0);
 	struct step_bound b = { .least = 100000 };

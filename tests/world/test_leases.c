@@ -505,7 +505,8 @@ static void lookers(void)
 			for (int n = 0; n < 2; n++) {
 				how[n].search = bounded_search(k % 2 ? "random" : "preemption", k);
 				how[n].prepare = kinds[i].prepare;
-				how[n].ctx = kinds[i].prepare == watch || kinds[i].prepare == look_for_callers ? &at[n] : &seen[n];
+				how[n].ctx = kinds[i].prepare == watch || kinds[i].prepare == look_for_callers ?
+						     &at[n] : &seen[n];
 			}
 			same = both(&m.p, &how[0], &how[1], 4, &s, NULL);
 			search_free(how[0].search);

@@ -2,9 +2,9 @@
 /*
  * step_bound.h - how many steps an execution may have, where no option says it
  *
- * An execution that does not end is a failure, and one that is long is none. Before an execution has passed, nothing is known of
- * how many steps the test needs; then LONGER times as many as the longest are enough. The bound goes up by that factor, so that
- * few traces have different ones.
+ * An execution that does not end is a failure, and one that is long is none. Before an execution has passed, nothing is
+ * known of how many steps the test needs; then LONGER times as many as the longest are enough. The bound goes up by that
+ * factor, so that few traces have different ones.
  */
 #ifndef ZUG_STEP_BOUND_H
 #define ZUG_STEP_BOUND_H

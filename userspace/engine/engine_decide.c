@@ -439,7 +439,8 @@ static void note_caller(struct engine *e, const struct world_task *t)
 	char text[512];
 	int line;
 
-	if (e->x->steps < e->callers_from || !e->t || t->state != TASK_PARKED || t->label.flags & ZUG_L_LEFT_OUT || !e->w->ops->caller)
+	if (e->x->steps < e->callers_from || !e->t || t->state != TASK_PARKED || t->label.flags & ZUG_L_LEFT_OUT ||
+	    !e->w->ops->caller)
 		return;
 	line = e->w->ops->caller(e->w, t, text, sizeof(text));
 	if (line > 0)
