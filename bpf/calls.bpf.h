@@ -9,6 +9,7 @@
 #include "points.bpf.h"
 #include "call_lease.bpf.h"
 #include "distribution.bpf.h"
+#include "inside.h"
 
 /* The primitive that was the task's last point waits, or wakes others: that is one operation with it. */
 static __always_inline bool within_primitive(struct task_state *t, __u64 addr)
@@ -404,6 +405,18 @@ static __always_inline int signal_behind(struct task_struct *p, const struct tas
 	       would_handle(p, 1) ? 1 /* SIGHUP */ : would_handle(p, 2) ? 2 /* SIGINT */ : 0;
 }
 
+/* A prototype stops there: from the next call on a debugger follows it. */
+static __always_inline bool halts_behind(struct zug_sandbox *s, struct task_struct *p, struct task_state *t)
+{
+	if (!s->setup.halt_behind || s->nr_calls < s->setup.halt_behind || t->id != s->holder || t->flags & TF_STOP || !stops_at_exit)
+		return false;
+	s->setup.halt_behind = 0;
+	event_init(&t->ev, ZUG_EV_FRESH, p, t);
+	t->ev.arg[0] = 1;
+	stop_here(t);
+	return true;
+}
+
 /*
  * A process has made another one, or has sent a signal, and goes on. The other one may end before that, or answer by a signal,
  * and the handler comes here: at the next system call it would be too late, for a task stands in the kernel there. What has
@@ -414,6 +427,8 @@ static __always_inline void call_over(struct zug_sandbox *s, struct task_struct 
 	const struct call_args args = { .a = { t->args[0] } };
 	int signal;
 
+	if (halts_behind(s, p, t))
+		return;
 	if (t->id != s->holder || t->flags & (TF_STOP | TF_SLEPT) || !controlled(t, s) ||
 	    !(s->setup.syscall_points & ZUG_SYS_SIGNAL))
 		return;
@@ -424,6 +439,22 @@ static __always_inline void call_over(struct zug_sandbox *s, struct task_struct 
 	call_memory(nr, &args);
 	t->ev.arg[0] = signal;
 	stop(s, t, NULL, false);
+}
+
+/* Before the search begins: a call of the only task, up to the first before which executions may part (template.bpf.h). */
+static __noinline void count_call(struct zug_sandbox *s, __s32 nr, const struct call_args *args)
+{
+	const __u64 *a = args->a;
+
+	s->nr_calls++;
+	if (nr == NR_set_tid_address)
+		s->tid_address = a[0];
+	if (nr == NR_set_robust_list) {
+		s->robust_list = a[0];
+		s->robust_len = a[1];
+	}
+	if (!zug_stays_inside(nr, a) && !zug_only_reads(nr, a))
+		s->moment = s->nr_calls;
 }
 
 /* A handler, neither SIG_DFL nor SIG_IGN, is about to be set. */
@@ -558,6 +589,8 @@ static __always_inline int call_begins(struct task_struct *p, struct task_state 
 	}
 	if (!member(t, s))
 		return 0;
+	if (s->quiet && s->next_id == 2 && !s->moment)
+		count_call(s, nr, args);
 	t->nr = nr;
 	if (nr == NR_rt_sigreturn && t->handlers) {
 		t->handlers--;

@@ -473,20 +473,14 @@ static __always_inline void sock_wait_begin(struct zug_sandbox *s, struct task_s
  * of the machine lies, of times between two of these what is between, so that the order stays. Looked at again a
  * file has the same time, however long the machine has taken. Beyond ZUG_FILE_TIMES the last one moves on.
  */
-#define ZUG_FILE_TIMES		1024
-struct file_look {
-	__u64 machine;		/* ns since the execution began */
-	__u64 clock;
-};
-
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, ZUG_MAX_SANDBOXES * ZUG_FILE_TIMES);
 	__type(key, __u32);
-	__type(value, struct file_look);
+	__type(value, struct zug_file_look);
 } file_looks SEC(".maps");
 
-static __always_inline struct file_look *file_look(__u32 slot, __u32 i)
+static __always_inline struct zug_file_look *file_look(__u32 slot, __u32 i)
 {
 	__u32 key = slot * ZUG_FILE_TIMES + i;
 
@@ -500,7 +494,7 @@ static __always_inline struct file_look *file_look(__u32 slot, __u32 i)
 __noinline __u64 file_clock(__u32 slot, __u64 machine)
 {
 	__u64 from_machine = 0, from_clock = 0, ns, span, clock;
-	struct file_look *look;
+	struct zug_file_look *look;
 	struct zug_sandbox *s;
 	__u32 low = 0, high;
 	int i;

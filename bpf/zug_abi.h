@@ -14,7 +14,7 @@
 #include "zug_abi_lease.h"
 #include "zug_note.h"
 
-#define ZUG_ABI_VERSION		40
+#define ZUG_ABI_VERSION		41
 #define ZUG_MAX_SANDBOXES	256	/* a power of two */
 #define ZUG_MAX_TASKS		32768	/* of all sandboxes together */
 /* The kernel's watchdog looks every 15 s, and strikes when a task has waited for 30 s. */
@@ -55,7 +55,8 @@ enum zug_event_kind {
 	ZUG_EV_LENT,		/* waited uninterruptibly for long: its turn was lent to the others */
 	ZUG_EV_REFUSED,		/* a system call that zugzwang does not let through: nr */
 	ZUG_EV_FRESH,		/* at its first system call after an exec, an UNPROBED, or the MODULE of an interpreter while quiet; or where that */
-				/* ends with zug_turn.looks_out (gives up the turn): prepare it, and let it go on */
+				/* ends with zug_turn.looks_out (gives up the turn): prepare it, and let it go on. arg[0] 1: at */
+				/* zug_setup.halt_behind */
 	ZUG_EV_TIMER,		/* has set a timer by nr; arg[0]: its id or descriptor, [1]: interval, ns, deadline: 0 for never; */
 				/* timer_create: arg[1]: word holds its sigevent */
 	ZUG_EV_STEPPED,		/* right after the instruction of a WATCHED point: as WATCH; arg[0] 0: its operand is not known */
@@ -193,6 +194,8 @@ struct zug_setup {
 	__u32 stepped;		/* instructions at points are never executed in their place: a debugger may watch what they access */
 	__u32 quiet;		/* what zug_sandbox.quiet is at first */
 	__u32 tell_output;	/* while it is: ZUG_EV_OUTPUT */
+	__u32 halt_behind;	/* the task stops behind the system call of that number (zug_sandbox.nr_calls), with FRESH; 0: none */
+	__u32 pad;
 	__u64 from_calls[ZUG_NR_SYSCALLS / 64];	/* bits: system calls that end it */
 };
 
@@ -244,6 +247,9 @@ struct zug_sandbox {
 	__u32 forked;		/* this execution was forked from that */
 	__u32 quiet;		/* ZUG_QUIET_*: points are passed without an event until a task comes to where the search begins */
 	__u32 nr_quiet;		/* how many were */
+	/* while it is, and there is one task: its system calls, and the number of the first that does not stay inside (inside.h); 0: none */
+	__u32 nr_calls, moment;
+	__u64 tid_address, robust_list, robust_len;	/* as it has told the kernel by these */
 	__u64 io_since;		/* ns, valid while holder_io */
 	__u64 dying_since;	/* ns, valid while dying_waits: when the last of them fell asleep */
 	__u64 turn_since;	/* ns, when the holder last stopped or passed a point */
@@ -277,6 +283,13 @@ struct zug_call {
 	__u32 pad;
 	char path[2][ZUG_CALL_PATH];
 	__u8 stack[ZUG_CALL_STACK];
+};
+
+/* What the sandbox's clock said when a file was looked at that was newer than all before: of ZUG_FILE_TIMES at most. */
+#define ZUG_FILE_TIMES	1024
+struct zug_file_look {
+	__u64 machine;		/* ns since the execution began */
+	__u64 clock;
 };
 
 /*
@@ -747,7 +760,7 @@ struct zug_ctl {
 
 _Static_assert(sizeof(struct zug_where) == 24, "zug_where");
 _Static_assert(sizeof(struct zug_event) == 192, "zug_event");
-_Static_assert(sizeof(struct zug_sandbox) == 416, "zug_sandbox");
+_Static_assert(sizeof(struct zug_sandbox) == 456, "zug_sandbox");
 _Static_assert(sizeof(struct zug_call) == 88 + 2 * ZUG_CALL_PATH + ZUG_CALL_STACK, "zug_call");
 _Static_assert(sizeof(struct zug_path) == sizeof(struct zug_event), "zug_path");
 _Static_assert(sizeof(struct zug_known_file) == 24, "zug_known_file");

@@ -237,9 +237,30 @@ int sandbox_template_follow(struct sandbox *s, pid_t prototype, char *why, size_
 	(void)len;
 	if (++side.way == 2)
 		side_put(ZUG_EV_START, 1, ZUG_EF_ASK);
+	if (side.way == 3 && side.hastened)
+		side_put(side.misses ? ZUG_EV_YIELD : ZUG_EV_FRESH, 1, ZUG_EF_ASK)->arg[0] = 1;
 	if (side.way == 4)
 		side_put(side.bad_stop ? ZUG_EV_YIELD : ZUG_EV_RETURNS, 1, side.bad_stop ? ZUG_EF_ASK : 0);
 	return side.way == 5;
+}
+
+void sandbox_template_learn(struct sandbox *s)
+{
+	(void)s;
+	side.way = side.hastens ? 0 : side.way;
+}
+
+bool sandbox_template_hasten(struct sandbox *s, bool wanted)
+{
+	(void)s;
+	return side.hastened = side.hastens && wanted;
+}
+
+void sandbox_template_halt(struct sandbox *s, pid_t prototype)
+{
+	(void)s;
+	(void)prototype;
+	side.nr_halts++;
 }
 
 bool sandbox_template_earlier(struct sandbox *s)

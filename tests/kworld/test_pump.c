@@ -457,6 +457,15 @@ static void test_prefix(void)
 	tap_ok(kworld_make_template(&k->w, PATIENCE_NS, side.err, sizeof(side.err)) == -ENOTSUP && !side.there && side.err[0],
 	       "no template where a point stops on the way");
 	side.bad_stop = 0;
+	side.hastens = true;
+	tap_ok(!kworld_make_template(&k->w, PATIENCE_NS, side.err, sizeof(side.err)) && side.nr_halts == 1 && kworld_fork(&k->w),
+	       "a prototype that is not stopped at its calls stops at the last one");
+	k->w.ops->start(&k->w, false, side.err, sizeof(side.err));
+	tap_ok(begins(k) && side_nothing_next(k) && side.nr_halts == 1, "  which a copy of it does not do");
+	side.misses = true;
+	tap_ok(!kworld_make_template(&k->w, PATIENCE_NS, side.err, sizeof(side.err)) && side.there && side.nr_halts == 1,
+	       "where it does not come there it is followed from its first call on");
+	side.hastens = side.misses = false;
 	side.way = 5;
 	tap_ok(kworld_make_template(&k->w, 1000000, side.err, sizeof(side.err)) == -ETIME && !side.there &&
 		       strstr(side.err, "too long"),

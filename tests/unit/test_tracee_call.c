@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* System calls in the place of a stopped process, and copies of it that go on where it stands. */
 #include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
 #include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -8,11 +10,14 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <cmocka.h>
+#include "bpf/zug_abi.h"
+#include "bpf/inside.h"
 #include "kernel/tracee_call.h"
 
 #define MARK 77	/* of a call of umask() that nothing else makes here */
@@ -96,9 +101,34 @@ static void makes_copies(void **state)
 	waitpid(pid, NULL, 0);
 }
 
+/* Of calls that a template may have behind it, the kernel side and user space mean the same: by number and arguments. */
+static void tells_what_stays_inside(void **state)
+{
+	const __u64 private[6] = { 0, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS },
+		    shared[6] = { 0, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS },
+		    code[6] = { 0, 4096, PROT_READ | PROT_EXEC, MAP_SHARED },
+		    reads[6] = { AT_FDCWD, 0, O_RDONLY | O_CLOEXEC }, makes[6] = { AT_FDCWD, 0, O_RDONLY | O_CREAT },
+		    writes[6] = { AT_FDCWD, 0, O_WRONLY }, wakes[6] = { 0, FUTEX_WAKE_PRIVATE, 1 },
+		    waits[6] = { 0, FUTEX_WAIT_PRIVATE, 1 }, forks_not[6] = { 0, 4096, MADV_DONTFORK },
+		    asks[6] = { 3, F_GETFD }, locks[6] = { 3, F_SETLK };
+
+	(void)state;
+	assert_true(zug_stays_inside(SYS_mmap, private) && zug_stays_inside(SYS_mmap, code));
+	assert_false(zug_stays_inside(SYS_mmap, shared));
+	assert_true(zug_only_reads(SYS_openat, reads));
+	assert_false(zug_only_reads(SYS_openat, makes) || zug_only_reads(SYS_openat, writes));
+	assert_true(zug_stays_inside(SYS_futex, wakes));
+	assert_false(zug_stays_inside(SYS_futex, waits) || zug_stays_inside(SYS_madvise, forks_not));
+	assert_true(zug_only_reads(SYS_fcntl, asks));
+	assert_false(zug_only_reads(SYS_fcntl, locks));
+	assert_false(zug_stays_inside(SYS_write, asks) || zug_only_reads(SYS_write, asks));
+	assert_false(zug_stays_inside(SYS_clone3, asks) || zug_only_reads(SYS_clone3, asks));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(tells_what_stays_inside),
 		cmocka_unit_test(makes_calls),
 		cmocka_unit_test(makes_copies),
 	};

@@ -74,7 +74,7 @@ struct session_template {
 	bool paused;		/* the next executions are started by exec, whatever there is */
 	bool off;		/* none are made any more */
 	char why[256];		/* off */
-	uint64_t probes;	/* kernel_probes_changed() when it was made */
+	uint64_t probes;	/* what of the points it depends on, when it was made */
 	uint64_t probes_before;	/* the same, before the last execution */
 	uint64_t forked;	/* executions */
 	uint64_t lives;		/* executions of the last template */

@@ -61,6 +61,15 @@ void session_template_give_up(struct session *s, const char *why)
 		sandbox_template_drop(s->sandbox);
 }
 
+/*
+ * What of the points a template depends on. Where the search begins later nothing is a point before that, and a breakpoint that
+ * is planted later, or is gone, is so in the template and its copies, too.
+ */
+static uint64_t probes_now(const struct session *s)
+{
+	return s->sandbox && sandbox_template_is_quiet(s->sandbox) ? kernel_probes_begins(s->k) : kernel_probes_changed(s->k);
+}
+
 /* The points are those that it was made with. */
 static void keep_or_drop(struct session *s, uint64_t probes)
 {
@@ -82,7 +91,7 @@ static uint64_t patience_ns(const struct session *s)
 	return ns > LEAST_PATIENCE_NS ? ns : LEAST_PATIENCE_NS;
 }
 
-static void make(struct session *s, uint64_t probes)
+static void make(struct session *s)
 {
 	struct session_template *t = &s->template;
 	uint64_t begin = clock_now_ns();
@@ -96,7 +105,7 @@ static void make(struct session *s, uint64_t probes)
 		session_template_give_up(s, err);
 		return;
 	}
-	t->probes = probes;
+	t->probes = probes_now(s);
 	t->lives = 0;
 }
 
@@ -108,7 +117,7 @@ void session_template_expect(struct session *s, uint64_t executions)
 
 void session_template_same_points(struct session *s)
 {
-	s->template.probes_before = kernel_probes_changed(s->k);
+	s->template.probes_before = probes_now(s);
 	s->template.same = TEMPLATE_WORTH;
 }
 
@@ -124,9 +133,12 @@ bool session_template_on_trial(const struct session *s)
 static bool may_fork(struct session *s)
 {
 	struct session_template *t = &s->template;
-	uint64_t probes = kernel_probes_changed(s->k), ahead = t->ahead;
+	uint64_t probes = probes_now(s), ahead = t->ahead;
+	bool changed = t->probes_before != probes;
 	const char *why;
 
+	t->same = changed ? 0 : t->same + 1;
+	t->probes_before = probes;
 	if (t->ahead && t->ahead != UINT64_MAX)
 		t->ahead--;
 	if (s->o.machine.start == START_EXEC || t->off || t->paused || !t->settled)
@@ -137,12 +149,10 @@ static bool may_fork(struct session *s)
 		return false;
 	}
 	keep_or_drop(s, probes);
-	t->same = t->probes_before == probes ? t->same + 1 : 0;
 	if (!sandbox_template_there(s->sandbox) && ahead >= TEMPLATE_WORTH && session_template_points_rest(t))
-		make(s, probes);
-	else if (t->probes_before != probes && debug_word("times"))
+		make(s);
+	else if (changed && debug_word("times"))
 		fprintf(stderr, "template: none, for the last execution has added or removed points\n");
-	t->probes_before = probes;
 	return !t->off && sandbox_template_there(s->sandbox);
 }
 

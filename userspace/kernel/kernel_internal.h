@@ -57,6 +57,7 @@ struct kernel {
 	struct zug_site_key *places;
 	size_t nr_places, room_places;
 	uint64_t probes_changed;
+	uint64_t begins;		/* kernel_probes_begins() */
 	struct ring_buffer *rb;		/* of the sandboxes that this process has opened; NULL: none yet */
 	int ctl_fd, epoll;
 	int rings[ZUG_MAX_SANDBOXES];	/* -1: not opened */

@@ -21,6 +21,7 @@
 #include "kernel/kernel_internal.h"
 #include "kernel/programs.h"
 #include "lib/base/array.h"
+#include "lib/base/hash.h"
 #include "lib/base/rights.h"
 #include "zug.skel.h"
 
@@ -115,14 +116,26 @@ uint32_t kernel_dev(uint64_t st_dev)
 	return major(st_dev) << 20 | minor(st_dev);
 }
 
+static uint64_t hash_of(uint64_t a, uint64_t b, uint64_t c)
+{
+	const uint64_t words[] = { a, b, c };
+
+	return hash_bytes(HASH_BEGIN, words, sizeof(words));
+}
+
 int kernel_add_module(struct kernel *k, uint64_t ino, uint64_t st_dev, const struct zug_module *module)
 {
 	struct zug_file_key key = { .ino = ino, .dev = kernel_dev(st_dev), .search = k->first_slot };
 	struct zug_module theirs = *module;
 	int ret = number_theirs(k, &k->modules, module->number, &theirs.number);
+	bool known = false;
 
 	if (ret)
 		return ret;
+	for (size_t i = 0; i < k->nr_files && !known; i++)
+		known = !memcmp(&k->files[i], &key, sizeof(key));
+	if (!known)
+		k->begins += hash_of(key.ino, key.dev, module->number);
 	if (!ARRAY_RESERVE(k->files, k->room_files, k->nr_files + 1))
 		return -ENOMEM;
 	k->files[k->nr_files++] = key;
@@ -216,6 +229,8 @@ int kernel_add_probes(struct kernel *k, uint32_t module, const char *file,
 		if (probes[i].what.limit)
 			bpf_map_delete_elem(counts, &count);
 		k->places[k->nr_places++] = key;
+		if (probes[i].what.flags & (ZUG_SITE_WAITS | ZUG_SITE_FROM | ZUG_SITE_BEHIND))
+			k->begins += hash_of(key.module, key.offset, probes[i].what.flags);
 		if (bpf_map_update_elem(map, &site, &probes[i].what, BPF_ANY) ||
 		    bpf_map_update_elem(index, &key, &site, BPF_ANY)) {
 			ret = -errno;
@@ -258,6 +273,7 @@ int kernel_add_answers(struct kernel *k, const char *file, const struct kernel_a
 	for (int i = 0; i < nr && offsets && cookies; i++) {
 		offsets[i] = list[i].offset;
 		cookies[i] = ZUG_COOKIE(k->round, list[i].how);
+		k->begins += hash_of(list[i].offset, list[i].how, nr);
 	}
 	if (offsets && cookies)
 		ret = attach_multi(k, "zug_answer", file, offsets, cookies, nr);
@@ -319,9 +335,27 @@ void kernel_search_gone(struct kernel *k, unsigned int slot)
 	memset(k->bss->watches[slot], 0, sizeof(k->bss->watches[slot]));
 }
 
+int kernel_file_looks(struct kernel *k, unsigned int slot, struct zug_file_look *list, uint32_t nr, bool write)
+{
+	int map = programs_map(k->programs, "file_looks"), ret = 0;
+
+	for (uint32_t i = 0; i < nr && !ret; i++) {
+		uint32_t key = slot * ZUG_FILE_TIMES + i;
+
+		if (write ? bpf_map_update_elem(map, &key, &list[i], BPF_ANY) : bpf_map_lookup_elem(map, &key, &list[i]))
+			ret = -errno;
+	}
+	return ret;
+}
+
 uint64_t kernel_probes_changed(const struct kernel *k)
 {
 	return k->probes_changed;
+}
+
+uint64_t kernel_probes_begins(const struct kernel *k)
+{
+	return k->begins;
 }
 
 void kernel_clear_probes(struct kernel *k)
@@ -329,6 +363,7 @@ void kernel_clear_probes(struct kernel *k)
 	int detached = kernel_leave_detaching(k, false);
 
 	k->probes_changed++;
+	k->begins = 0;
 	for (size_t i = 0; i < k->nr_links; i++)
 		close(k->links[i]);
 	k->nr_links = 0;

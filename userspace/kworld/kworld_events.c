@@ -230,6 +230,12 @@ static void goes_on(struct kworld *k, const struct arrival *a)
 
 static bool on_fresh(struct kworld *k, struct arrival *a)
 {
+	if (a->e.arg[0]) {
+		/* a prototype has come to the call before that at which it will stand */
+		sandbox_template_halt(k->o.sandbox, a->e.pid);
+		goes_on(k, a);
+		return false;
+	}
 	kworld_prepare(k, a->e.pid);
 	if (a->t)
 		kworld_looks_take_out(k, a->t->process, a->e.pid);

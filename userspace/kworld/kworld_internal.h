@@ -280,6 +280,7 @@ struct prefix {
 	size_t nr, room;
 	size_t next;			/* the next one that takes effect */
 	bool recording;
+	bool hastened;			/* the prototype makes most of its calls without a stop */
 	pid_t pid;			/* the first process of the next execution, which stands still; 0: there is none yet */
 	bool used;			/* this execution was forked */
 	bool feeding;			/* it stands still until the whole list has taken effect */

@@ -20,7 +20,8 @@ void kworld_prefix_note(struct kworld *k, const struct zug_event *e)
 {
 	struct prefix *p = &k->prefix;
 
-	if (!p->recording)
+	/* what stops a prototype stops no execution */
+	if (!p->recording || (e->kind == ZUG_EV_FRESH && e->arg[0]))
 		return;
 	if (!ARRAY_RESERVE(p->list, p->room, p->nr + 1)) {
 		k->run.broken = "out of memory";
@@ -106,7 +107,8 @@ static int follow(struct kworld *k, pid_t prototype, uint64_t patience_ns, char 
 	return ret;
 }
 
-static int make_template(struct kworld *k, uint64_t patience_ns, char *err, size_t errlen)
+/* hastens: up to its last call the prototype makes its calls without a stop, if an execution has told how many these are. */
+static int make_template(struct kworld *k, bool hastens, uint64_t patience_ns, char *err, size_t errlen)
 {
 	struct launch l = k->o.launch;
 	char ignored[256];
@@ -114,6 +116,8 @@ static int make_template(struct kworld *k, uint64_t patience_ns, char *err, size
 	int ret, status;
 
 	sandbox_template_drop(k->o.sandbox);
+	sandbox_template_learn(k->o.sandbox);
+	k->prefix.hastened = sandbox_template_hasten(k->o.sandbox, hastens);
 	kworld_begin(k, false);
 	l.traced = true;
 	k->prefix.nr = 0;
@@ -143,9 +147,11 @@ static int make_template(struct kworld *k, uint64_t patience_ns, char *err, size
 int kworld_make_template(struct world *w, uint64_t patience_ns, char *err, size_t errlen)
 {
 	struct kworld *k = (struct kworld *)w;
-	int ret = make_template(k, patience_ns, err, errlen);
+	int ret = make_template(k, true, patience_ns, err, errlen);
 
-	return ret && sandbox_template_earlier(k->o.sandbox) ? make_template(k, patience_ns, err, errlen) : ret;
+	if (ret && k->prefix.hastened)
+		ret = make_template(k, false, patience_ns, err, errlen);
+	return ret && sandbox_template_earlier(k->o.sandbox) ? make_template(k, false, patience_ns, err, errlen) : ret;
 }
 
 /* ---- executions ---- */

@@ -580,6 +580,7 @@ void sandbox_reset(struct sandbox *s)
 			.virtual_time = s->o.virtual_time, .clock_real = s->o.clock_real, .clock_mono = CLOCK_MONO,
 			.seeded = s->o.seeded, .seed = s->o.seed, .stepped = s->o.stepped,
 			.quiet = s->o.quiet, .tell_output = s->o.tell_output,
+			.halt_behind = s->template.runs ? s->template.moment - 1 : 0,
 		},
 	};
 

@@ -119,13 +119,18 @@ struct sandbox_template {
 	uint64_t tid_address, robust_list, robust_len;	/* of the first thread; 0: none */
 	uint64_t loader, loader_end;	/* code of the dynamic loader; 0: none */
 	uint64_t other, other_end;	/* a mapping that is none of its; 0: none */
-	bool file_looks;	/* the kernel side keeps times of files for it, which an execution by exec overwrites */
+	struct zug_file_look *file_looks;	/* times of files that it was told, nr_file_looks */
+	uint32_t nr_file_looks;
+	bool file_looks_lost;	/* an execution by exec has overwritten them since */
 	unsigned int net, space;	/* the numbers of its network and its space */
 	struct space_origin origin;	/* of its space */
 	const char *stays;	/* why its copies may have no other space; NULL: they may */
 	bool tied;		/* a copy was not allowed to go to another network or space: nor are those of other templates */
 	char *cwd;
 	bool early;		/* sandbox_template_earlier() */
+	bool behind;		/* it stands behind where the search begins: points came before */
+	uint32_t moment;	/* the number of the call before which a prototype will stand; 0: not known */
+	bool runs;		/* the prototype makes its calls without stops, up to that before it */
 	const char *spoilt;	/* why it was dropped; NULL: it was not */
 	char failed[96];	/* what spoilt is, where it could not be forked */
 };

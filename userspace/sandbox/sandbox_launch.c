@@ -326,8 +326,7 @@ pid_t sandbox_launch(struct sandbox *s, const struct launch *l, uint32_t *task,
 	pid_t pid = -1;
 	int ret;
 
-	if (s->template.file_looks)
-		sandbox_template_drop(s);
+	s->template.file_looks_lost = true;
 	if (pipe2(up, O_CLOEXEC) || (waits && pipe2(down, O_CLOEXEC))) {
 		ret = -errno;
 		snprintf(err, errlen, "cannot create a pipe: %s", strerror(errno));

@@ -3,30 +3,27 @@
  * sandbox_template.c - makes a template of a test's first process, and forks executions from it
  *
  * sandbox_template.h has the steps. A prototype is stopped by ptrace at each of its system calls, until one comes that is
- * not known to leave everything in the process itself (stays_inside()); or, where the search begins at a system call, that
- * one, if what comes before only reads files, too. It stands before that call. Its pid is free again
- * once the template exists: that has a pid of its own, and a session of its own, so that an execution's first process can
- * have those of a program that was started by exec. What fork does not pass on, that process gets by system calls that
- * are made in its place (first_process()).
+ * not known to leave everything in the process itself (bpf/inside.h); up to where the search begins it may read files as well.
+ * It stands before that call. Its pid is free again once the template exists: that has a pid of its own, and a session of its
+ * own, so that an execution's first process can have those of a program that was started by exec. What fork does not pass on,
+ * that process gets by system calls that are made in its place (first_process()).
  */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/futex.h>
-#include <linux/prctl.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "bpf/inside.h"
 #include "kernel/syscalls.h"
 #include "kernel/tracee_call.h"
 #include "lib/base/mappings.h"
@@ -41,8 +38,7 @@
 #define SYSCALL_STOP	(SIGTRAP | 0x80)	/* with PTRACE_O_TRACESYSGOOD */
 #define FIRST_PID	2		/* of an execution's first process; 1 is ours */
 #define FORK_TRIES	1000		/* a millisecond apart */
-#define TCGETS_		0x5401
-#define FIOCLEX_	0x5451
+#define LEAST_CALLS	8	/* so many a prototype makes before it is worth while to let it make them without a stop */
 
 /* ---- the moment ---- */
 
@@ -89,58 +85,10 @@ static bool loads(int nr, const uint64_t *a)
 	return false;
 }
 
-/* True when a fork passes on all that the call does, or it does nothing. */
-static bool stays_inside(int nr, const uint64_t *a)
+/* No point comes before the search begins, so the program may read files on its way there. */
+static bool begins_later(const struct sandbox *s)
 {
-	switch (nr) {
-	case SYS_brk: case SYS_munmap: case SYS_mprotect: case SYS_mremap:
-	case SYS_arch_prctl: case SYS_set_tid_address: case SYS_set_robust_list: case SYS_rseq:
-	case SYS_prlimit64: case SYS_getrlimit: case SYS_getrandom:
-	case SYS_rt_sigaction: case SYS_rt_sigprocmask: case SYS_sigaltstack: case SYS_rt_sigreturn:
-	case SYS_uname: case SYS_getuid: case SYS_geteuid: case SYS_getgid: case SYS_getegid: case SYS_getgroups:
-	case SYS_getpid: case SYS_gettid: case SYS_getppid: case SYS_getpgrp: case SYS_getcwd: case SYS_sysinfo:
-	case SYS_clock_gettime: case SYS_clock_getres: case SYS_gettimeofday: case SYS_time: case SYS_times:
-	case SYS_sched_getaffinity: case SYS_sched_getscheduler: case SYS_sched_getparam: case SYS_getcpu:
-	case SYS_stat: case SYS_fstat: case SYS_lstat: case SYS_newfstatat: case SYS_statx: case SYS_access:
-	case SYS_faccessat: case SYS_faccessat2: case SYS_readlink: case SYS_readlinkat: case SYS_umask:
-		return true;
-	case SYS_mmap:
-		return !((a[2] & PROT_WRITE) && (a[3] & MAP_TYPE) != MAP_PRIVATE) && !(a[3] & MAP_LOCKED);
-	case SYS_madvise:
-		return a[2] <= MADV_DONTNEED || a[2] == MADV_FREE || a[2] == MADV_HUGEPAGE || a[2] == MADV_NOHUGEPAGE;
-	case SYS_futex:
-		return (a[1] & FUTEX_CMD_MASK) == FUTEX_WAKE;
-	case SYS_prctl:
-		return (a[0] == ZUG_NOTE && a[1] & ZUG_NOTE_HELLO) || a[0] == PR_SET_NAME || a[0] == PR_GET_NAME || a[0] == PR_SET_VMA || a[0] == PR_CAPBSET_READ;
-	case SYS_ioctl:
-		return a[1] == TCGETS_;
-	}
-	return false;
-}
-
-/* What such a call does to a file that is open, a fork passes on once that is closed. */
-static bool reads(int nr, const uint64_t *a)
-{
-	switch (nr) {
-	case SYS_open: case SYS_openat:
-		return loads(nr, a) && !(a[nr == SYS_open ? 1 : 2] & O_TRUNC);
-	case SYS_read: case SYS_pread64: case SYS_lseek: case SYS_getdents64: case SYS_close:
-		return true;
-	case SYS_fcntl:
-		return a[1] == F_GETFD || a[1] == F_SETFD || a[1] == F_GETFL;
-	case SYS_ioctl:
-		return a[1] == FIOCLEX_;
-	}
-	return false;
-}
-
-static bool begins_at_call(const struct sandbox *s)
-{
-	uint64_t any = 0;
-
-	for (size_t i = 0; i < ZUG_NR_SYSCALLS / 64; i++)
-		any |= s->o.from_calls[i];
-	return s->o.quiet && any;
+	return s->o.quiet != ZUG_QUIET_NOT && !s->template.early;
 }
 
 /* A call before which a task stops, or which user space has to look at, unless the loader makes it. */
@@ -159,25 +107,31 @@ static bool is_point(const struct sandbox *s, pid_t pid, int nr, const uint64_t 
 static bool is_moment(struct sandbox *s, pid_t pid, const struct __ptrace_syscall_info *i)
 {
 	struct sandbox_template *t = &s->template;
+	const bool quiet = begins_later(s) && kernel_sandbox(s->k, s->slot)->quiet != ZUG_QUIET_NOT;
+	__u64 inside[6];
 	uint64_t a[6];
 	int nr = i->entry.nr;
 
 	for (int k = 0; k < 6; k++)
-		a[k] = i->entry.args[k];
+		inside[k] = a[k] = i->entry.args[k];
 	if (nr == SYS_set_tid_address)
 		t->tid_address = a[0];
 	if (nr == SYS_set_robust_list) {
 		t->robust_list = a[0];
 		t->robust_len = a[1];
 	}
-	/* before the search begins nothing is a point */
-	if (begins_at_call(s) && !t->early && (stays_inside(nr, a) || reads(nr, a)))
+	if (quiet && (zug_stays_inside(nr, inside) || zug_only_reads(nr, inside)))
 		return false;
 	if (loads(nr, a) && in_loader(t, pid, i->instruction_pointer))
 		return false;
-	if (begins_at_call(s) && !t->early)
+	if (quiet)
 		return true;
-	return is_point(s, pid, nr, a, i->instruction_pointer) || !stays_inside(nr, a);
+	return is_point(s, pid, nr, a, i->instruction_pointer) || !zug_stays_inside(nr, inside);
+}
+
+bool sandbox_template_is_quiet(const struct sandbox *s)
+{
+	return begins_later(s) && !s->template.behind;
 }
 
 int sandbox_template_trace(pid_t pid, char *err, size_t errlen)
@@ -193,10 +147,42 @@ int sandbox_template_trace(pid_t pid, char *err, size_t errlen)
 
 bool sandbox_template_earlier(struct sandbox *s)
 {
-	bool can = begins_at_call(s) && !s->template.early;
+	bool can = begins_later(s);
 
 	s->template.early |= can;
 	return can;
+}
+
+void sandbox_template_learn(struct sandbox *s)
+{
+	const volatile struct zug_sandbox *z = kernel_sandbox(s->k, s->slot);
+
+	/* a copy begins behind most of its calls */
+	if (!z->forked && z->moment > LEAST_CALLS)
+		s->template.moment = z->moment;
+}
+
+bool sandbox_template_hasten(struct sandbox *s, bool wanted)
+{
+	struct sandbox_template *t = &s->template;
+
+	t->runs = wanted && begins_later(s) && t->moment;
+	/* once it does not come there, it is followed all the way */
+	if (!wanted)
+		t->moment = 0;
+	return t->runs;
+}
+
+void sandbox_template_halt(struct sandbox *s, pid_t prototype)
+{
+	const volatile struct zug_sandbox *z = kernel_sandbox(s->k, s->slot);
+	struct sandbox_template *t = &s->template;
+
+	t->runs = false;
+	t->tid_address = z->tid_address;
+	t->robust_list = z->robust_list;
+	t->robust_len = z->robust_len;
+	ptrace(PTRACE_INTERRUPT, prototype, NULL, NULL);
 }
 
 int sandbox_template_follow(struct sandbox *s, pid_t prototype, char *err, size_t errlen)
@@ -214,6 +200,8 @@ int sandbox_template_follow(struct sandbox *s, pid_t prototype, char *err, size_
 	if (status >> 8 == (SIGTRAP | PTRACE_EVENT_EXEC << 8)) {
 		t->tid_address = t->robust_list = t->robust_len = t->loader = t->loader_end = t->other = t->other_end = 0;
 		ret = 0;
+	} else if (status >> 8 == (SIGTRAP | PTRACE_EVENT_STOP << 8)) {
+		ret = 0;	/* sandbox_template_halt() */
 	} else if (WSTOPSIG(status) != SYSCALL_STOP) {
 		snprintf(err, errlen, "the program gets signal %d before its first point", WSTOPSIG(status));
 		return -EINTR;
@@ -224,7 +212,7 @@ int sandbox_template_follow(struct sandbox *s, pid_t prototype, char *err, size_
 	} else {
 		ret = 0;
 	}
-	if (!ret && ptrace(PTRACE_SYSCALL, prototype, NULL, NULL))
+	if (!ret && ptrace(t->runs ? PTRACE_CONT : PTRACE_SYSCALL, prototype, NULL, NULL))
 		ret = -errno;
 	if (ret)
 		snprintf(err, errlen, "it cannot be traced (%s)", strerror(-ret));
@@ -326,7 +314,7 @@ static char *folder_of(pid_t pid)
 static const char *stays(const struct sandbox *s, pid_t pid)
 {
 	return !s->template.cwd ? "the test changes its files, and its folder cannot be read" :
-	       s->template.file_looks ? "the test changes its files, and looks at times of files before its first point" :
+	       s->template.nr_file_looks ? "the test changes its files, and looks at times of files before its first point" :
 	       maps_private(s, pid) ? "the test changes its files, and has mapped one of a private folder" : NULL;
 }
 
@@ -413,6 +401,18 @@ static int keep(struct sandbox *s, pid_t prototype, const struct user_regs_struc
 	return ret;
 }
 
+static int keep_file_looks(struct sandbox *s)
+{
+	struct sandbox_template *t = &s->template;
+	uint32_t nr = kernel_sandbox(s->k, s->slot)->nr_file_looks;
+
+	free(t->file_looks);
+	t->file_looks = calloc(nr + 1, sizeof(*t->file_looks));
+	t->nr_file_looks = t->file_looks ? nr : 0;
+	t->file_looks_lost = false;
+	return t->file_looks ? kernel_file_looks(s->k, s->slot, t->file_looks, nr, false) : -ENOMEM;
+}
+
 int sandbox_template_keep(struct sandbox *s, pid_t prototype, char *err, size_t errlen)
 {
 	struct sandbox_template *t = &s->template;
@@ -439,12 +439,18 @@ int sandbox_template_keep(struct sandbox *s, pid_t prototype, char *err, size_t 
 		sandbox_template_drop(s);
 		return -ENOTSUP;
 	}
-	t->file_looks = kernel_sandbox(s->k, s->slot)->nr_file_looks;
+	ret = keep_file_looks(s);
+	if (ret) {
+		snprintf(err, errlen, "the times of files that it was told cannot be kept (%s)", strerror(-ret));
+		sandbox_template_drop(s);
+		return ret;
+	}
 	t->cwd = folder_of(t->pid);
 	t->stays = stays(s, t->pid);
 	t->net = s->env.nr_nets;
 	t->space = s->env.nr_spaces;
 	t->origin = s->env.space->origin;
+	t->behind = begins_later(s) && kernel_sandbox(s->k, s->slot)->quiet == ZUG_QUIET_NOT;
 	t->spoilt = NULL;
 	return 0;
 }
@@ -483,7 +489,10 @@ void sandbox_template_drop(struct sandbox *s)
 {
 	struct sandbox_template *t = &s->template;
 
-	t->file_looks = false;
+	t->runs = false;
+	t->nr_file_looks = 0;
+	free(t->file_looks);
+	t->file_looks = NULL;
 	free(t->cwd);
 	t->cwd = NULL;
 	if (!t->pid)
@@ -581,6 +590,12 @@ pid_t sandbox_template_fork(struct sandbox *s)
 	if (!sandbox_same_origin(s, &t->origin, &s->env.space->origin)) {
 		t->spoilt = "a private folder, or what is mounted, is changed from outside";
 		return -ESTALE;
+	}
+	if (t->file_looks_lost) {
+		ret = kernel_file_looks(s->k, s->slot, t->file_looks, t->nr_file_looks, true);
+		if (ret)
+			return ret;
+		t->file_looks_lost = false;
 	}
 	if (other_namespaces(s)) {
 		ret = sandbox_environment_send(s, t->space != s->env.nr_spaces);

@@ -20,6 +20,14 @@
 /* Begins to trace it, before its exec: for sandbox_launch(). 0, or -errno with a line in err. */
 int sandbox_template_trace(pid_t pid, char *err, size_t errlen);
 /*
+ * An execution that was started by exec has told how many calls it made up to the moment. With wanted the next prototype makes
+ * them without a stop, if that is known; the kernel side tells when it has come there (FRESH, arg[0] 1), and sandbox_template_halt()
+ * stops it. Without it is followed from its first call on. True when it makes them without a stop.
+ */
+void sandbox_template_learn(struct sandbox *s);
+bool sandbox_template_hasten(struct sandbox *s, bool wanted);
+void sandbox_template_halt(struct sandbox *s, pid_t prototype);
+/*
  * Lets the prototype go on from its last stop, if it has stopped. 1: it stands at the moment; 2: it had stopped before that, and
  * goes on; 0: it has not stopped; -errno with the reason in err: there is no such moment.
  */
@@ -29,6 +37,8 @@ int sandbox_template_follow(struct sandbox *s, pid_t prototype, char *err, size_
  * that would be a point.
  */
 bool sandbox_template_earlier(struct sandbox *s);
+/* The search begins at the moment, or behind it: no point comes before. */
+bool sandbox_template_is_quiet(const struct sandbox *s);
 /*
  * Makes the template, and ends the prototype, whose events have all been seen. 0, or -errno with the reason in err: then the
  * prototype is left for sandbox_drain().

@@ -81,10 +81,10 @@ for bug in "${bugs[@]}"; do
 	end
 done
 
-# What comes before that reads files, in one thread: copies begin behind it.
+# What comes before that reads files, in one thread: copies begin behind it, also while points come and go.
 if begin "a search that begins at a call, forked and started"; then
 	program=/usr/bin/python3
-	options=(--no-races)
+	options=()
 	args=(-c 'import threading
 ts = [threading.Thread(target=print) for _ in range(2)]
 for t in ts: t.start()
