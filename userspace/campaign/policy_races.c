@@ -260,6 +260,14 @@ static const char *of_what(const struct clash *on)
 	       on->a->frees || on->b->frees ? "use after free of " : "";
 }
 
+/* stdout, which fclose() closes, is static: it is none of those that go back to the allocator. */
+static bool frees_block(const struct races *r, const struct zug_label *l, const struct world_access *a)
+{
+	const struct place_object *o = places_find_object(r->s->places, a->object);
+
+	return frees(l) && !(o && o->fixed);
+}
+
 /* The identity of the race of candidates i and k, who both stand before the same memory; 0: there is none, or it is known. */
 static uint64_t new_race(const struct races *r, const struct search_point *p, uint32_t i, uint32_t k, struct clash *on)
 {
@@ -321,7 +329,7 @@ static bool race_at(struct races *r, const struct search_point *p, uint32_t i, s
 			verdict == SYMSAYS_PLAIN ?
 				"" :
 				"; no race if both are atomic, which cannot be told without the sources");
-		r->freed = frees(&me->label) || frees(&other->label);
+		r->freed = frees_block(r, &me->label, on.a) || frees_block(r, &other->label, on.b);
 		o->failure = id;
 		o->racing[0] = tasks[0];
 		o->racing[1] = tasks[1];
