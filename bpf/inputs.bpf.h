@@ -626,6 +626,59 @@ static __always_inline void timer_begin(struct zug_sandbox *s, struct task_state
 		t->flags |= TF_REWROTE;
 }
 
+/* What timers are set to, on the clock of their sandbox: the kernel's own are set to later than ever, or never fire in time. */
+struct timer_key {
+	__u32 tgid;
+	__s32 nr;	/* the call that sets it, setitimer for alarm */
+	__s32 id;
+};
+
+struct timer_set {
+	__u64 deadline, interval;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 4096);
+	__type(key, struct timer_key);
+	__type(value, struct timer_set);
+} timers_set SEC(".maps");
+
+/* The kernel has written a struct itimerval or itimerspec of that timer to addr: what is left is written anew. */
+static __always_inline void timer_left(const struct zug_sandbox *s, const struct timer_key *key, __u64 addr)
+{
+	struct timer_set *set = addr ? bpf_map_lookup_elem(&timers_set, key) : NULL;
+	__u64 left = 0;
+
+	if (!set)
+		return;
+	if (set->deadline > s->clock)
+		left = set->deadline - s->clock;
+	else if (set->deadline && set->interval)
+		left = set->interval - (s->clock - set->deadline) % set->interval;
+	put_time(addr + sizeof(struct user_time), left, key->nr == NR_setitimer);
+}
+
+static __always_inline void timer_note(const struct zug_sandbox *s, struct task_struct *p, const struct task_state *t, __s32 nr)
+{
+	struct timer_key key = { .tgid = p->tgid, .nr = nr, .id = t->args[0] };
+	struct timer_set set = { t->deadline, t->interval };
+
+	if (nr == NR_timer_create)
+		return;
+	if (nr == NR_alarm) {
+		key.nr = NR_setitimer;
+		key.id = 0;
+	} else if (nr == NR_timer_delete) {
+		key.nr = NR_timer_settime;
+		bpf_map_delete_elem(&timers_set, &key);
+		return;
+	} else {
+		timer_left(s, &key, nr == NR_setitimer ? t->args[2] : t->args[3]);
+	}
+	bpf_map_update_elem(&timers_set, &key, &set, BPF_ANY);
+}
+
 static __always_inline void timer_end(struct zug_sandbox *s, struct task_struct *p, struct task_state *t,
 				      __s32 nr, __s64 ret)
 {
@@ -637,6 +690,7 @@ static __always_inline void timer_end(struct zug_sandbox *s, struct task_struct 
 	if (nr != t->timed_nr || ret < 0)
 		return;
 	lease_ends(t, ZUG_WHY_TIMER);
+	timer_note(s, p, t, nr);
 	event_init(&e, ZUG_EV_TIMER, p, t);
 	e.nr = nr;
 	e.arg[0] = t->args[0];
@@ -814,6 +868,27 @@ __noinline int socket_told(__s32 nr, __s64 ret)
 	return 0;
 }
 
+static __always_inline bool reads_timer(__s32 nr)
+{
+	return nr == NR_getitimer || nr == NR_timer_gettime || nr == NR_timerfd_gettime;
+}
+
+/* The current task has asked how much is left of a timer. */
+__noinline int timer_told(__s32 nr)
+{
+	struct task_struct *p = bpf_get_current_task_btf();
+	struct task_state *t = state_of(p);
+	struct timer_key key = { .tgid = p->tgid };
+	struct zug_sandbox *s;
+
+	if (!t || !(s = sandbox_of(t)))
+		return 0;
+	key.nr = nr == NR_getitimer ? NR_setitimer : nr == NR_timer_gettime ? NR_timer_settime : NR_timerfd_settime;
+	key.id = t->args[0];
+	timer_left(s, &key, t->args[1]);
+	return 0;
+}
+
 /* A timed wait of the current task, or the setting of a timer, is over. */
 __noinline int wait_ends(__s32 nr, __s64 ret)
 {
@@ -948,6 +1023,8 @@ int BPF_PROG(zug_sys_exit, struct pt_regs *regs, long ret)
 		file_times(s, p, t, nr);
 	} else if (nr == NR_setsockopt || nr == NR_getsockopt || nr == NR_accept || nr == NR_accept4) {
 		socket_told(nr, ret);
+	} else if (!ret && reads_timer(nr)) {
+		timer_told(nr);
 	} else if (sets_timer(nr) || t->flags & TF_TIMED) {
 		wait_ends(nr, ret);
 	}

@@ -30,6 +30,7 @@
 #define NR_madvise		28
 #define NR_dup2			33
 #define NR_nanosleep		35
+#define NR_getitimer		36
 #define NR_alarm		37
 #define NR_setitimer		38
 #define NR_getpid		39
@@ -100,6 +101,7 @@
 #define NR_semtimedop		220
 #define NR_timer_create		222
 #define NR_timer_settime	223
+#define NR_timer_gettime	224
 #define NR_timer_delete		226
 #define NR_clock_gettime	228
 #define NR_clock_getres		229
@@ -122,6 +124,7 @@
 #define NR_timerfd_create	283
 #define NR_eventfd		284
 #define NR_timerfd_settime	286
+#define NR_timerfd_gettime	287
 #define NR_accept4		288
 #define NR_signalfd4		289
 #define NR_eventfd2		290
