@@ -14,7 +14,7 @@
 #include "model_world.h"
 
 #define MS		1000000ull
-#define MW_TIMERS	4
+#define MW_TIMERS	6
 #define MW_MAX_QUEUE	1000	/* events; with more tasks stop at every point */
 
 /* model.h has names of its own for some of these */

@@ -265,6 +265,11 @@ static void timers(void)
 	check(is_outcome(r, ZUG_OUTCOME_PASS, NULL), r,
 	      "a timer fires for a task that holds a spin lock");
 	run_free(r);
+	r = run(PROGRAM(.code = { TASK(TIMER(1, 10 * MS), TIMER(1, 20 * MS), TIMER(1, 30 * MS), TIMER(1, 40 * MS), TIMER(1, 50 * MS),
+				       TIMER(0, 60 * MS), SEM_WAIT(0), LOCAL) }),
+		&plain);
+	check(is_outcome(r, ZUG_OUTCOME_PASS, NULL), r, "timers that do nothing, one after another, leave a later one its time");
+	run_free(r);
 }
 
 /* How many time-outs and timers ended early where only those do that are likely to. */

@@ -21,6 +21,8 @@
 /* All tasks wait for each other: so long for a wake-up that is on its way in the kernel. */
 #define GRACE_NS (20 * MS)
 #define EVENT_US 10000
+/* So many timers in a row may do nothing before a deadlock is one: those of a period fire for ever. */
+#define FIRED_IN_VAIN 256
 #define TEND_NS (1000 * MS)
 /* The time-out is judged each time that the world is tended: so often within one. */
 #define TENDS_IN_TIMEOUT 8
@@ -628,7 +630,7 @@ static bool in_time(struct engine *e, int *broke)
  */
 static bool follow(struct engine *e, int *broke)
 {
-	uint64_t quiet_ns = 0, steps = 0, took;
+	uint64_t quiet_ns = 0, steps = 0, fired_in_vain = 0, took;
 	struct world_event ev;
 	enum verdict v;
 	int ret;
@@ -655,7 +657,7 @@ static bool follow(struct engine *e, int *broke)
 		if (v == GO_ON && ret && ev.ask)
 			v = on_question(e, &ev);
 		if (ret)
-			quiet_ns = 0;
+			quiet_ns = fired_in_vain = 0;
 		else if (!quiet_ns)
 			quiet_ns = e->status.now;
 		if (v == WAIT && in_time(e, broke))
@@ -663,8 +665,12 @@ static bool follow(struct engine *e, int *broke)
 		if (v == WAIT)
 			return false;
 		e->fired &= ret;
-		if (v == GO_ON && e->question && !e->fired)
+		if (v == GO_ON && e->question && !e->fired) {
 			v = answer(e);
+			/* what a timer does comes now; where they do nothing again and again, they change nothing any more */
+			if (e->fired && fired_in_vain++ < FIRED_IN_VAIN)
+				quiet_ns = e->status.now;
+		}
 		if (v != GO_ON)
 			return v == EXITED;
 		/* a replay waits again for what came from outside: while it follows, it gets on */

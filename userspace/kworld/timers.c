@@ -61,6 +61,9 @@ void timers_event(struct timers *t, const struct zug_event *e, uint32_t task, ui
 		return;
 	l->deadline = e->deadline;
 	l->interval = e->arg[1];
+	/* a timer that does nothing when its time has come (SIGEV_NONE) wakes nothing: the test asks how much is left */
+	if (e->nr == SYS_timer_settime && !l->signo)
+		l->deadline = l->interval = 0;
 	if (e->nr != SYS_timer_create) {
 		l->task = task;
 		l->site = site;

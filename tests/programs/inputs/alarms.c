@@ -44,11 +44,20 @@ static void took(const char *what, double *since, double seconds)
 	*since = now();
 }
 
+static void left(const char *what, double seconds, double wanted)
+{
+	if (seconds < wanted - 0.5 || seconds > wanted + 0.001) {
+		printf("%s says that %.3f s are left, not %.1f\n", what, seconds, wanted);
+		exit(1);
+	}
+}
+
 int main(void)
 {
-	struct itimerval every = { { 2, 0 }, { 1, 0 } }, off = { 0 };
-	struct itimerspec spec = { { 3, 0 }, { 10, 0 } };
+	struct itimerval now_every, every = { { 2, 0 }, { 1, 0 } }, off = { 0 };
+	struct itimerspec now_spec, spec = { { 3, 0 }, { 10, 0 } }, each_second = { { 1, 0 }, { 1, 0 } };
 	struct sigevent by_signal = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR1, .sigev_value.sival_int = 5 };
+	struct sigevent in_vain = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR2 };
 	struct sigevent by_thread = { .sigev_notify = SIGEV_THREAD, .sigev_notify_function = on_thread,
 				      .sigev_value.sival_int = 7 };
 	struct pollfd pf = { .events = POLLIN };
@@ -56,7 +65,7 @@ int main(void)
 	sigset_t usr1;
 	siginfo_t info;
 	uint64_t ticks;
-	timer_t timer;
+	timer_t timer, other;
 	int fd;
 
 	signal(SIGALRM, on_signal);
@@ -67,12 +76,18 @@ int main(void)
 	setitimer(ITIMER_REAL, &every, NULL);
 	pause();
 	took("setitimer", &since, 1);
+	getitimer(ITIMER_REAL, &now_every);
+	left("getitimer", now_every.it_value.tv_sec + now_every.it_value.tv_usec / 1e6, 2);
 	pause();
 	took("setitimer again", &since, 2);
-	setitimer(ITIMER_REAL, &off, NULL);
+	setitimer(ITIMER_REAL, &off, &now_every);
+	left("setitimer", now_every.it_value.tv_sec + now_every.it_value.tv_usec / 1e6, 2);
 
 	fd = timerfd_create(CLOCK_MONOTONIC, 0);
 	timerfd_settime(fd, 0, &spec, NULL);
+	sleep(4);
+	timerfd_gettime(fd, &now_spec);
+	left("timerfd_gettime", now_spec.it_value.tv_sec + now_spec.it_value.tv_nsec / 1e9, 6);
 	if (read(fd, &ticks, sizeof(ticks)) != sizeof(ticks) || ticks != 1)
 		return 2;
 	took("timerfd", &since, 10);
@@ -95,14 +110,23 @@ int main(void)
 	took("timerfd until", &since, 100);
 
 	sigemptyset(&usr1);
+	sigaddset(&usr1, SIGUSR2);
+	sigprocmask(SIG_BLOCK, &usr1, NULL);
+	sigdelset(&usr1, SIGUSR2);
 	sigaddset(&usr1, SIGUSR1);
 	sigprocmask(SIG_BLOCK, &usr1, NULL);
+	/* one that is pending already: it does nothing, again and again */
+	timer_create(CLOCK_MONOTONIC, &in_vain, &other);
+	timer_settime(other, 0, &each_second, NULL);
 	spec = (struct itimerspec){ { 0, 0 }, { 40, 0 } };
 	timer_create(CLOCK_MONOTONIC, &by_signal, &timer);
 	timer_settime(timer, 0, &spec, NULL);
 	if (sigwaitinfo(&usr1, &info) != SIGUSR1 || info.si_code != SI_TIMER || info.si_value.sival_int != 5)
 		return 3;
 	took("POSIX timer", &since, 40);
+	timer_gettime(timer, &now_spec);
+	left("timer_gettime", now_spec.it_value.tv_sec + now_spec.it_value.tv_nsec / 1e9, 0);
+	timer_delete(other);
 	/* one that is deleted does not fire */
 	timer_settime(timer, 0, &spec, NULL);
 	timer_delete(timer);
