@@ -52,6 +52,28 @@ static void left(const char *what, double seconds, double wanted)
 	}
 }
 
+static uint64_t ns(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* A wait until a second from now does not look shorter than that, although the clock is looked at again before it. */
+static void not_short(void)
+{
+	uint64_t until = ns(CLOCK_REALTIME) + 1000000000, from = ns(CLOCK_MONOTONIC), to;
+	struct timespec at = { until / 1000000000, until % 1000000000 };
+
+	clock_nanosleep(CLOCK_REALTIME, TIMER_ABSTIME, &at, NULL);
+	to = ns(CLOCK_MONOTONIC);
+	if (to - from < 1000000000) {
+		printf("a second had %llu ns\n", (unsigned long long)(to - from));
+		exit(1);
+	}
+}
+
 int main(void)
 {
 	struct itimerval now_every, every = { { 2, 0 }, { 1, 0 } }, off = { 0 };
@@ -69,6 +91,8 @@ int main(void)
 	int fd;
 
 	signal(SIGALRM, on_signal);
+	not_short();
+	since = now();
 	alarm(600);
 	alarm(5);
 	pause();
