@@ -8,8 +8,8 @@
  * what comes of the execution has few preemptions as well; where it cannot, priorities decide as in pos.c.
  *
  * Aims are taken in this order: those in which an operation comes next to one on the same object as never before (by place
- * and object: Yu et al., Maple, OOPSLA 2012), but for that something is closed, which each process does with what it has been
- * given of its parent's; those with the fewest preemptions, as most bugs need few; the newest. An aim is
+ * and object: Yu et al., Maple, OOPSLA 2012); those in which nothing is closed, for each process closes what it has been given
+ * of its parent's; those with the fewest preemptions, as most bugs need few; the newest. An aim is
  * dropped when its steps, whatever the order of independent ones, were those of some execution's beginning. What is compared
  * is the set of operations with their pasts: the events of an unfolding (Rodriguez et al., CONCUR 2015).
  *
@@ -18,7 +18,9 @@
  * (measured: bakery-0 was found by the 76th execution of a portfolio then, and by the 27th without). When points come later it
  * forgets its aims, and never preempts in its next execution, to begin again there.
  *
- * Steps on objects that one task alone uses do not count: they mean nothing to another task. Nor does data that was a point in
+ * Steps on objects that one task alone uses do not count: they mean nothing to another task. What could do anything, and is
+ * most often a process' own affair, depends on nothing but what it names (access_likely()): otherwise hardly anything that a
+ * shell does before one of these could come after what another process does behind one. Nor does data that was a point in
  * executions apart only: in those that look for data races other accesses are points each time.
  */
 #include <errno.h>
@@ -276,7 +278,7 @@ static int reversal_observe(void *state, const struct search_point *p, uint32_t 
 	l = &r->lives[c->task];
 	s = &r->steps[r->nr_steps];
 	*s = (struct step){
-		.access = access_of(&c->label), .op = c->label.op, .task = c->task, .before = l->last,
+		.access = access_likely(&c->label), .op = c->label.op, .task = c->task, .before = l->last,
 		.enabler = l->enabler,
 		.preempts = p->last != c->task && p->last < r->nr_lives && r->lives[p->last].enabled && !p->yielded,
 	};
@@ -508,9 +510,7 @@ static int find_partners(struct reversal *r, uint32_t j, int o, uint32_t *work)
 		const struct step *b = &r->steps[i];
 
 		if (b->task != s->task && (b->access.write || s->access.write) &&
-		    !(is_lock(s->op) && b->access.release) &&
-		    !(s->access.object[o] == ACCESS_OPAQUE && access_is_own_affair(s->op, &s->access) &&
-		      access_is_own_affair(b->op, &b->access))) {
+		    !(is_lock(s->op) && b->access.release)) {
 			*work += j;
 			partners++;
 			if (mark(r, i, j) && add_aim(r, i, j, s->access.object[o]))
@@ -538,20 +538,25 @@ static int settle(struct reversal *r)
 
 /* ---- choosing ---- */
 
+/* In what order aims are taken: the lowest first. */
+static unsigned int rank_of(const struct reversal *r, const struct aim *a)
+{
+	return a->closes ? 2 : knows(r, a->next_to, NEXT_TO);
+}
+
 /* The best aim, or NONE. */
 static uint32_t best_aim(const struct reversal *r)
 {
 	uint32_t best = NONE;
-	bool best_new = false;
+	unsigned int rank, best_rank = 0;
 
 	for (uint32_t i = r->nr_aims; i-- > 0;) {
 		const struct aim *a = &r->aims[i];
-		bool new = !a->closes && !knows(r, a->next_to, NEXT_TO);
 
-		if (best == NONE || (new && !best_new) ||
-		    (new == best_new && a->preemptions < r->aims[best].preemptions)) {
+		rank = rank_of(r, a);
+		if (best == NONE || rank < best_rank || (rank == best_rank && a->preemptions < r->aims[best].preemptions)) {
 			best = i;
-			best_new = new;
+			best_rank = rank;
 		}
 	}
 	return best;

@@ -353,10 +353,23 @@ void program_free(struct program *p)
 	free(p);
 }
 
+/* The one of the two that reads; the other writes. */
+static uint32_t reader(enum shell_affairs affairs)
+{
+	return affairs != SHELL_LOOKS_FIRST;
+}
+
+/* Its step that reads. */
+static uint32_t read_at(enum shell_affairs affairs)
+{
+	return affairs == SHELL_LOOKS_FIRST ? 0 : SHELL_AFFAIRS;
+}
+
 static struct zug_label label_of_shell(uint32_t task, uint32_t n, enum shell_affairs affairs)
 {
-	struct zug_label l = { .op = n < SHELL_AFFAIRS ? ZUG_OP_SIGACTION : task ? ZUG_OP_ATOMIC_LOAD : ZUG_OP_ATOMIC_STORE,
-			       .object = n < SHELL_AFFAIRS ? 100 + task : 1, .site = (uint64_t)(task + 1) << 32 | n };
+	bool reads = task == reader(affairs), own = reads ? n != read_at(affairs) : n < SHELL_AFFAIRS;
+	struct zug_label l = { .op = own ? ZUG_OP_SIGACTION : reads ? ZUG_OP_ATOMIC_LOAD : ZUG_OP_ATOMIC_STORE,
+			       .object = own ? 100 + task : 1, .site = (uint64_t)(task + 1) << 32 | n };
 
 	if (affairs == SHELL_HANDLES && task && n < SHELL_AFFAIRS) {
 		l.op = ZUG_OP_HANDLER;
@@ -372,7 +385,8 @@ static struct zug_label label_of_shell(uint32_t task, uint32_t n, enum shell_aff
 
 bool shells_run(struct search *s, int begun, uint32_t *order, enum shell_affairs affairs)
 {
-	static const uint32_t len[2] = { SHELL_AFFAIRS + 2, SHELL_AFFAIRS + 1 };
+	const uint32_t reads = reader(affairs), writes = !reads;
+	const uint32_t len[2] = { SHELL_AFFAIRS + 1 + (writes == 0), SHELL_AFFAIRS + 1 + (writes == 1) };
 	struct search_point p = { .last = SEARCH_NO_TASK };
 	struct search_end end = { .result = SEARCH_PASS };
 	struct search_cand cand[2];
@@ -398,7 +412,7 @@ bool shells_run(struct search *s, int begun, uint32_t *order, enum shell_affairs
 		p.last = cand[i].task;
 		if (order)
 			order[p.step] = p.last;
-		between |= p.last == 1 && done[1] == SHELL_AFFAIRS && done[0] == SHELL_AFFAIRS + 1;
+		between |= p.last == reads && done[reads] == read_at(affairs) && done[writes] == SHELL_AFFAIRS + 1;
 		done[p.last]++;
 	}
 	if (between && end.result == SEARCH_PASS)
