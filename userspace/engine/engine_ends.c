@@ -51,6 +51,7 @@ static void say_wait(struct engine *e, const struct world_task *t, char *buf, si
 {
 	uint32_t owner = world_owner(e->w, t);
 	const char *name = engine_name_of(e, t->label.object);
+	char open[96];
 
 	bool primitive = (t->label.op >= ZUG_OP_LOCK && t->label.op <= ZUG_OP_DETACH) || t->label.op == ZUG_OP_RESOURCE_WAIT;
 
@@ -64,6 +65,8 @@ static void say_wait(struct engine *e, const struct world_task *t, char *buf, si
 			 owner == t->task ? " itself" :
 			 e->w->tasks[owner].process != t->process ? " of another process" : "",
 			 e->w->tasks[owner].state == TASK_DEAD ? ", which has ended" : "");
+	else if (!primitive && e->w->ops->other_end && e->w->ops->other_end(e->w, t, open, sizeof(open)))
+		snprintf(buf + strlen(buf), len - strlen(buf), ", %s", open);
 }
 
 static bool races(const struct engine *e, uint32_t task)

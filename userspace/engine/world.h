@@ -273,6 +273,11 @@ struct world_ops {
 	int (*describe)(struct world *w, struct trace_writer *t, const struct zug_label *l);
 	/* NULL: it has none. */
 	const char *(*object_name)(struct world *w, uint64_t object);
+	/*
+	 * The blocked task t reads from or writes to a pipe: which processes have its other end open, as "open for writing in
+	 * T1, T4". False: it waits for something else, or that is not known. NULL: the world cannot say.
+	 */
+	bool (*other_end)(struct world *w, const struct world_task *t, char *text, size_t len);
 };
 
 /* What only a world of real processes has: for debuggers and the race scan. */

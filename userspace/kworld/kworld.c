@@ -619,6 +619,7 @@ static const struct world_ops kworld_ops = {
 	.caller = kworld_own_caller, .goroutine = kworld_goroutine,
 	.describe = kworld_describe,
 	.object_name = kworld_object_name,
+	.other_end = kworld_other_end,
 };
 
 static const struct world_inspection kworld_inspection = {

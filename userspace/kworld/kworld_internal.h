@@ -513,6 +513,9 @@ void kworld_describe_wait(struct kworld *k, struct world_task *t, const struct z
 /* world_ops.in_flight */
 bool kworld_in_flight(struct world *w);
 
+/* struct world_ops.other_end (kworld_other_end.c). */
+bool kworld_other_end(struct world *w, const struct world_task *t, char *text, size_t len);
+
 /* Virtual time (kworld_time.c). A process that stands at its first system call is made ready for it. 0 or -errno. */
 int kworld_prepare(struct kworld *k, int pid);
 /*

@@ -55,6 +55,8 @@ begin "leak sanitizer" && outcome_is sanitizer 'LeakSanitizer|AddressSanitizer: 
 begin "thread sanitizer" && outcome_is sanitizer 'ThreadSanitizer: data race' --spin 20s -- "$outcomes/tsan"
 begin "deadlock" && outcome_is deadlock 'cycle: T1 waits for b, held by T2; T2 waits for a, held by T1' -- "$programs/abba-deadlock"
 begin "deadlock of one" && mkfifo pipe && outcome_is deadlock 'T0 waits in' -- sh -c 'exec cat <pipe'
+begin "deadlock of a reader" && mkfifo pipe &&
+	outcome_is deadlock 'T1 waits in read [^;]*pipe, open for writing in T0(;|$)' -- sh -c 'exec 3<>pipe; cat <pipe 3>&-; :'
 begin "lock cycle while others live" && outcome_is lock-cycle 'T1 waits for b, held by T2' -- "$outcomes/cycle"
 begin "spin of one" && outcome_is livelock 'T0 goes round in the same state for ever' -- "$outcomes/computes"
 begin "additions of the only task" && passes --points sync --watch sum --max-steps 0 -- "$outcomes/computes" adds
