@@ -79,14 +79,15 @@ static inline struct access access_of(const struct zug_label *l)
 
 /*
  * It could do anything as far as its label tells, and most often concerns its own process alone, or what else it names: it
- * says how a signal is handled, executes a program, makes a pipe, goes on or ends, or looks at or closes what has no name.
- * Shells do little else.
+ * says how a signal is handled or waits for one, executes a program, makes a pipe, goes on, also because its time is over, or
+ * ends, or looks at or closes what has no name. Shells do little else.
  */
 static inline bool access_is_own_affair(unsigned int op, const struct access *a)
 {
 	switch (op) {
 	case ZUG_OP_SIGACTION: case ZUG_OP_SIGPROCMASK: case ZUG_OP_EXEC: case ZUG_OP_WAITPID: case ZUG_OP_RESUME:
 	case ZUG_OP_PIPE: case ZUG_OP_SOCKET: case ZUG_OP_MMAP: case ZUG_OP_STAT: case ZUG_OP_CLOSE:
+	case ZUG_OP_EXPIRE: case ZUG_OP_SIGNAL_WAIT:
 		return true;
 	}
 	return a->object[1] == ACCESS_OPAQUE;

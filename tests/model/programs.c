@@ -379,6 +379,10 @@ static struct zug_label label_of_shell(uint32_t task, uint32_t n, enum shell_aff
 		l.op = task ? ZUG_OP_CLOSE : ZUG_OP_READ;
 		l.object = 200 + n;
 	}
+	if (affairs == SHELL_SLEEPS && n < SHELL_AFFAIRS) {
+		l.op = task ? ZUG_OP_SIGNAL_WAIT : ZUG_OP_EXPIRE;
+		l.object = 0;
+	}
 	l.flags = zug_op_flags(l.op);
 	return l;
 }

@@ -41,10 +41,10 @@ void program_share_places(struct program *p);
  * One execution of two processes as shells are, between search_begin(), which said begun, and search_end(): each says
  * SHELL_AFFAIRS times how a signal of its own is handled; then the first writes twice, and the second reads. True: the read
  * came between the writes, which is failure 1. order, if given, has room for SHELL_STEPS decisions. Instead of
- * that the second handles signals that the first's are about, or closes what the first has read; or the first reads before
- * it says anything of signals, and the second writes.
+ * that the second handles signals that the first's are about, or closes what the first has read; the first reads before
+ * it says anything of signals, and the second writes; or the first sleeps and the second waits for signals.
  */
-enum shell_affairs { SHELL_SIGNALS, SHELL_HANDLES, SHELL_CLOSES, SHELL_LOOKS_FIRST };
+enum shell_affairs { SHELL_SIGNALS, SHELL_HANDLES, SHELL_CLOSES, SHELL_LOOKS_FIRST, SHELL_SLEEPS };
 #define SHELL_AFFAIRS	40
 #define SHELL_STEPS	(2 * SHELL_AFFAIRS + 3)
 bool shells_run(struct search *s, int begun, uint32_t *order, enum shell_affairs affairs);

@@ -88,6 +88,7 @@ int main(void)
 	test_own_affairs(SHELL_SIGNALS, 1, "say how signals are handled");
 	test_own_affairs(SHELL_HANDLES, 1, "handle signals");
 	test_own_affairs(SHELL_CLOSES, 1, "close what they have not opened");
+	test_own_affairs(SHELL_SLEEPS, 1, "sleep and wait for signals");
 	test_own_affairs(SHELL_LOOKS_FIRST, 2, "say how signals are handled behind a look");
 	test_deep();
 	test_near();
