@@ -248,6 +248,90 @@ static void find_points(struct neighbour *n, enum siblings_part part)
 	free(uses);
 }
 
+/* Steps of the first, and of the second, that are looked at for two on one object. */
+#define NEAR_FIRST	64
+#define NEAR_SECOND	256
+
+/* What a program does, rather than how its processes begin, end and are told of it. */
+static bool is_work(const struct zug_label *l)
+{
+	struct access a = access_of(l);
+
+	switch (l->op) {
+	case ZUG_OP_END: case ZUG_OP_HANDLER: case ZUG_OP_RESUME: case ZUG_OP_CLOSE:
+		return false;
+	}
+	return !access_is_signal(l) && a.object[0] && a.object[0] != ACCESS_OPAQUE;
+}
+
+/* Steps i and k act on one object, and one of them changes it. */
+static bool concern_each_other(const struct neighbour *n, size_t i, size_t k)
+{
+	const struct zug_label *x = &n->now.labels[i], *y = &n->now.labels[k];
+	struct access a = access_of(x), b = access_of(y);
+
+	return is_work(x) && is_work(y) && access_dependent(&a, &b) && !critical_are_apart(x, y) &&
+	       ((a.write && !leaves_as_it_is(n, x)) || (b.write && !leaves_as_it_is(n, y)));
+}
+
+/* Where the failing execution has that step, as the same one of its task's; SIZE_MAX: nowhere. */
+static size_t in_failing(const struct neighbour *n, size_t step)
+{
+	const struct zug_label *here = &n->now.labels[step], *there;
+	uint32_t task = n->now.tasks[step];
+	size_t nth = neighbour_steps_of(&n->now, task, step);
+
+	for (size_t i = 0; i < n->fails.nr; i++) {
+		if (n->fails.tasks[i] != task || nth--)
+			continue;
+		there = &n->fails.labels[i];
+		/* a numbered object may have another number */
+		return there->op == here->op && there->site == here->site &&
+		       (there->object == here->object || zug_object_is_numbered(here->object)) ? i : SIZE_MAX;
+	}
+	return SIZE_MAX;
+}
+
+/* The second's first step from 'from' on that concerns the first's step i, and came before it there; SIZE_MAX: none is near. */
+static size_t concerned_by(const struct neighbour *n, size_t i, size_t from)
+{
+	size_t there;
+
+	for (size_t k = from, near = 0; k < n->now.nr && near < NEAR_SECOND; k++) {
+		if (user(&n->births_now, &n->siblings.now, n->now.tasks[k]) != SECOND)
+			continue;
+		near++;
+		if (k < i || !concern_each_other(n, i, k))
+			continue;
+		there = in_failing(n, k);
+		if (there != SIZE_MAX && in_failing(n, i) > there)
+			return k;
+	}
+	return SIZE_MAX;
+}
+
+/*
+ * That step of the first one, and that of the second, may say nothing to each other: what was held is a program's next step,
+ * which only leads to the one that matters, and the halves may not have come to their end. Then two near them on one object
+ * that have come the other way round are meant, if there are such: that step, or what the first one did next.
+ */
+static void meet(const struct neighbour *n, size_t *first, size_t *second)
+{
+	for (size_t i = *first, near = 0; i < n->now.nr && near < NEAR_FIRST; i++) {
+		size_t k;
+
+		if (user(&n->births_now, &n->siblings.now, n->now.tasks[i]) != FIRST)
+			continue;
+		near++;
+		k = concerned_by(n, i, *second);
+		if (k != SIZE_MAX) {
+			*first = i;
+			*second = k;
+			return;
+		}
+	}
+}
+
 bool neighbour_siblings_decide(struct neighbour *n, uint64_t *first, uint64_t *second)
 {
 	const struct siblings *s = &n->siblings;
@@ -267,11 +351,15 @@ bool neighbour_siblings_decide(struct neighbour *n, uint64_t *first, uint64_t *s
 		i--;
 	while (k < n->now.nr && !shows(n, uses, nr, k, SECOND))
 		k++;
+	if (i >= n->now.nr || k >= n->now.nr || !shows(n, uses, nr, i, FIRST)) {
+		free(uses);
+		return false;
+	}
+	free(uses);
+	meet(n, &i, &k);
 	*first = i;
 	*second = k;
-	i = i < n->now.nr && k < n->now.nr && shows(n, uses, nr, i, FIRST);
-	free(uses);
-	return i;
+	return true;
 }
 
 static void begin_halving(struct siblings *s, enum siblings_part part)

@@ -466,6 +466,48 @@ static void test_siblings_decide(void)
 }
 
 /*
+ * Job 1 removes file 77, which job 2 was to open when it had opened its output, 80, as others do; or it writes a new one, 90,
+ * and moves it to 77. What was held is job 2's first step, and the first that was waited for: those on one file are told.
+ */
+static void test_siblings_meet(void)
+{
+	enum { O = ZUG_OP_OPEN, W = ZUG_OP_WRITE };
+	uint32_t passes[] = { 0, 1, 1, 2, 2 }, fails[] = { 0, 2, 2, 1, 1 };
+	uint32_t at[] = { 0, 0, 0 }, parents[] = { SEARCH_NO_TASK, 0, 0 };
+	const struct zug_label others = { .op = O, .object = 80, .object2 = 90, .flags = ZUG_L_WRITE };
+	const struct zug_label output = { .op = O, .object = 80, .flags = ZUG_L_WRITE, .site = 3 };
+	const struct zug_label opens = { .op = O, .object = 77, .site = 4 };
+	struct zug_label one[] = {
+		{ .op = ZUG_OP_UNLINK, .object = 77, .flags = ZUG_L_WRITE, .site = 1 }, { .op = ZUG_OP_STAT, .object = 5, .site = 2 },
+	};
+	struct zug_label now[] = { others, one[0], one[1], output, opens }, then[] = { others, output, opens, one[0], one[1] };
+	struct neighbour n = { .now = { .tasks = passes, .labels = now, .nr = 5 },
+			       .fails = { .tasks = fails, .labels = then, .nr = 5 },
+			       .births_now = { .at = at, .parents = parents, .nr = 3 },
+			       .siblings = { .now = { 1, 2 }, .first_step = 1, .second_step = 3 } };
+	uint64_t first = 0, second = 0;
+
+	if (settled_steps(&n.now, &n.now_steps))
+		abort();
+	tap_ok(neighbour_siblings_decide(&n, &first, &second) && first == 1 && second == 4,
+	       "siblings: the step on the same file is told (steps %llu and %llu)", (unsigned long long)first,
+	       (unsigned long long)second);
+	now[1] = then[3] = (struct zug_label){ .op = W, .object = 90, .flags = ZUG_L_WRITE, .site = 1 };
+	now[2] = then[4] = (struct zug_label){ .op = ZUG_OP_RENAME, .object = 90, .object2 = 77, .flags = ZUG_L_WRITE, .site = 2 };
+	tap_ok(neighbour_siblings_decide(&n, &first, &second) && first == 2 && second == 4,
+	       "siblings: so is what the one does next (steps %llu and %llu)", (unsigned long long)first,
+	       (unsigned long long)second);
+	/* as it came in the failing execution, too */
+	fails[1] = fails[2] = 1;
+	fails[3] = fails[4] = 2;
+	memcpy(then + 1, now + 1, 4 * sizeof(*now));
+	tap_ok(neighbour_siblings_decide(&n, &first, &second) && first == 1 && second == 3,
+	       "siblings: what came in the same order is not (steps %llu and %llu)", (unsigned long long)first,
+	       (unsigned long long)second);
+	settled_release(&n.now_steps);
+}
+
+/*
  * Two tasks look at each other's flag before they raise their own, so both come to what only one may use at a time. That one's
  * write comes between the other's write and its check decides, and so does each look: the looks are what is wrong.
  */
@@ -585,6 +627,7 @@ int main(void)
 	test_looks();
 	test_siblings();
 	test_siblings_decide();
+	test_siblings_meet();
 	test_copies_told();
 	test_readers();
 	test_sides();
