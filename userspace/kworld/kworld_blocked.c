@@ -119,6 +119,7 @@ static enum wait_kind socket_wait(const struct kworld *k, int pid, int fd, bool 
 static enum wait_kind fd_wait(struct kworld *k, struct world_task *t, int fd)
 {
 	char link[64], path[64];
+	struct stat st;
 	ssize_t n;
 
 	snprintf(link, sizeof(link), "/proc/%d/fd/%d", t->pid, fd);
@@ -130,6 +131,9 @@ static enum wait_kind fd_wait(struct kworld *k, struct world_task *t, int fd)
 	    !strcmp(path, "anon_inode:[signalfd]") || !strcmp(path, "anon_inode:[pidfd]") ||
 	    !strncmp(path, "pidfd:", 6))
 		return WAIT_INSIDE;
+	/* one that has a name others can open where they see its file system */
+	if (!stat(link, &st) && S_ISFIFO(st.st_mode))
+		return is_mounted_here(kernel_dev(st.st_dev)) ? WAIT_UNKNOWN : WAIT_INSIDE;
 	if (!strcmp(path, "anon_inode:[timerfd]"))
 		return WAIT_TIMED;
 	if (!strcmp(path, "anon_inode:[eventpoll]"))
