@@ -313,11 +313,14 @@ static size_t concerned_by(const struct neighbour *n, size_t i, size_t from)
 /*
  * That step of the first one, and that of the second, may say nothing to each other: what was held is a program's next step,
  * which only leads to the one that matters, and the halves may not have come to their end. Then two near them on one object
- * that have come the other way round are meant, if there are such: that step, or what the first one did next.
+ * that have come the other way round are meant, if there are such: that step, or what the first one did next; or, where it is
+ * the end of a process, what that did before.
  */
 static void meet(const struct neighbour *n, size_t *first, size_t *second)
 {
-	for (size_t i = *first, near = 0; i < n->now.nr && near < NEAR_FIRST; i++) {
+	bool back = !is_work(&n->now.labels[*first]);
+
+	for (size_t i = *first, near = 0; i < n->now.nr && near < NEAR_FIRST; i += back ? -1 : 1) {
 		size_t k;
 
 		if (user(&n->births_now, &n->siblings.now, n->now.tasks[i]) != FIRST)

@@ -497,6 +497,13 @@ static void test_siblings_meet(void)
 	tap_ok(neighbour_siblings_decide(&n, &first, &second) && first == 2 && second == 4,
 	       "siblings: so is what the one does next (steps %llu and %llu)", (unsigned long long)first,
 	       (unsigned long long)second);
+	now[1] = then[3] = one[0];
+	now[2] = then[4] = (struct zug_label){ .op = ZUG_OP_END, .object = 90, .flags = ZUG_L_WRITE, .site = 5 };
+	n.siblings.first_step = 2;
+	tap_ok(neighbour_siblings_decide(&n, &first, &second) && first == 1 && second == 4,
+	       "siblings: and what it did before it ended (steps %llu and %llu)", (unsigned long long)first,
+	       (unsigned long long)second);
+	n.siblings.first_step = 1;
 	/* as it came in the failing execution, too */
 	fails[1] = fails[2] = 1;
 	fails[3] = fails[4] = 2;
