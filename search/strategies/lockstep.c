@@ -106,8 +106,8 @@ static int lockstep_pick(void *state, const struct choice *c)
 
 	if (!ARRAY_RESERVE_ZERO(l->ran, l->nr_ran, c->point->cand[c->point->nr - 1].task + 1))
 		return -ENOMEM;
-	if (c->nr > 1 && !points_left(l))
-		return (int)rng_below(&l->env->rng, c->nr);
+	if (!points_left(l))
+		return c->nr > 1 ? (int)rng_below(&l->env->rng, c->nr) : 0;
 	/* the first task waits, or there never was one that creates the others */
 	l->begun |= c->free && (c->point->step || c->nr > 1);
 	if (!c->free && goes_on(l)) {
@@ -127,8 +127,9 @@ static uint64_t lockstep_promise(const void *state, const struct search_point *p
 	const struct lockstep *l = state;
 	uint64_t most = points_left(l);
 
-	(void)point;
-	(void)task;
+	*until = SEARCH_UNTIL_CHANGE;
+	if (!most)
+		return random_walk_promise(l->env->rng, 0, point, task);
 	*until = SEARCH_UNTIL_DONE;
 	if (!l->begun)
 		return most;
@@ -143,6 +144,10 @@ static void lockstep_rule(const void *state, struct search_rule *r)
 	const struct lockstep *l = state;
 	uint64_t points = points_left(l);
 
+	if (!points) {
+		random_walk_rule(r);
+		return;
+	}
 	r->by = SEARCH_BY_TURNS;
 	r->owed = l->left;
 	r->turn = (uint32_t)length(l);
@@ -158,7 +163,7 @@ static uint64_t lockstep_weight(const void *state, uint32_t task)
 {
 	const struct lockstep *l = state;
 
-	return task < l->nr_ran && l->ran[task];
+	return task < l->nr_ran && points_left(l) && l->ran[task];
 }
 
 static void lockstep_fini(void *state)

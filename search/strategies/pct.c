@@ -68,6 +68,12 @@ static int pct_begin(void *state, uint64_t iteration)
 	return SEARCH_GO;
 }
 
+/* At the next point with a choice. */
+static bool walks(const struct pct *p)
+{
+	return p->suffix && p->env->choices >= (uint64_t)p->suffix;
+}
+
 static int pct_pick(void *state, const struct choice *c)
 {
 	struct pct *p = state;
@@ -82,7 +88,7 @@ static int pct_pick(void *state, const struct choice *c)
 		p->prio[point->last] = --p->lowest;
 	if (c->nr == 1)
 		return 0;
-	if (p->suffix && nth > (uint64_t)p->suffix)
+	if (walks(p))
 		return (int)rng_below(&p->env->rng, c->nr);
 	for (uint32_t i = 0; i < c->nr; i++) {
 		uint64_t *prio = &p->prio[choice_cand(c, i)->task];
@@ -113,10 +119,13 @@ static uint64_t pct_promise(const void *state, const struct search_point *point,
 	const struct pct *p = state;
 	uint64_t next = UINT64_MAX;
 
+	*until = SEARCH_UNTIL_CHANGE;
+	if (walks(p))
+		return random_walk_promise(p->env->rng, 0, point, task);
 	*until = SEARCH_UNTIL_WAKE;
 	if (p->suffix)
 		next = (uint64_t)p->suffix;
-	if (p->env->choices >= next || !p->prio[task])
+	if (!p->prio[task])
 		return 0;
 	for (uint32_t i = 0; i < point->nr; i++) {
 		const struct search_cand *c = &point->cand[i];
@@ -139,10 +148,12 @@ static void pct_rule(const void *state, struct search_rule *r)
 	const struct pct *p = state;
 	uint64_t made = p->env->choices, end = UINT32_MAX + made;
 
+	if (walks(p)) {
+		random_walk_rule(r);
+		return;
+	}
 	if (p->suffix && (uint64_t)p->suffix < end)
 		end = (uint64_t)p->suffix;
-	if (made >= end)
-		return;
 	for (int64_t i = 0; i < p->depth - 1; i++) {
 		if (p->change[i] <= made)
 			continue;
@@ -162,7 +173,7 @@ static uint64_t pct_weight(const void *state, uint32_t task)
 {
 	const struct pct *p = state;
 
-	return task < p->nr_prio ? p->prio[task] : 0;
+	return task < p->nr_prio && !walks(p) ? p->prio[task] : 0;
 }
 
 static void pct_fini(void *state)

@@ -44,21 +44,16 @@ static int random_pick(void *state, const struct choice *c)
 	return (int)rng_below(&r->env->rng, c->nr);
 }
 
-/* What will be drawn, from a copy of the generator, while the enabled tasks are the same. */
-static uint64_t random_promise(const void *state, const struct search_point *p, uint32_t task,
-			       enum search_until *until)
+uint64_t random_walk_promise(struct rng rng, int64_t stick, const struct search_point *p, uint32_t task)
 {
-	const struct random_walk *r = state;
-	struct rng rng = r->env->rng;
 	uint64_t nr = 0, place = 0, promise = 0;
 
 	for (uint32_t i = 0; i < p->nr; i++) {
 		place += p->cand[i].enabled && p->cand[i].task < task;
 		nr += p->cand[i].enabled;
 	}
-	*until = SEARCH_UNTIL_CHANGE;
 	while (nr > 1 && promise < MAX_PROMISE) {
-		bool stays = r->stick && rng_below(&rng, 1ull << r->stick);
+		bool stays = stick && rng_below(&rng, 1ull << stick);
 
 		if (!stays && rng_below(&rng, nr) != place)
 			break;
@@ -67,14 +62,27 @@ static uint64_t random_promise(const void *state, const struct search_point *p, 
 	return promise;
 }
 
+static uint64_t random_promise(const void *state, const struct search_point *p, uint32_t task,
+			       enum search_until *until)
+{
+	const struct random_walk *r = state;
+
+	*until = SEARCH_UNTIL_CHANGE;
+	return random_walk_promise(r->env->rng, r->stick, p, task);
+}
+
+void random_walk_rule(struct search_rule *rule)
+{
+	rule->by = SEARCH_BY_DRAWS;
+	rule->open = true;
+}
+
 static void random_rule(const void *state, struct search_rule *rule)
 {
 	const struct random_walk *r = state;
 
-	if (r->stick)
-		return;
-	rule->by = SEARCH_BY_DRAWS;
-	rule->open = true;
+	if (!r->stick)
+		random_walk_rule(rule);
 }
 
 static const struct strategy_param random_params[] = { RANDOM_PARAMS(STRATEGY_PARAM_ENTRY) { 0 } };
