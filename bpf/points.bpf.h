@@ -149,6 +149,10 @@ __noinline int leased(struct task_state *t, const struct zug_site *site)
 	fill_access(&at.access, p, t, site);
 	at.op = site->op;
 	at.place = place_of(t, site);
+	if (at.place == l->stops[0] || at.place == l->stops[1]) {
+		lease_note(l, ZUG_WHY_PLACE);
+		return PLAN_STOPS;
+	}
 	return lease_says(t, l, site->pass.steps, &at, may);
 }
 

@@ -264,6 +264,7 @@ struct zug_lease {
 	__u32 pad;
 	__u64 root_mnt, root_dentry;	/* CALLS: paths from that folder can be looked up when the task has gone on, ... */
 	__u64 cwd_mnt, cwd_dentry;	/* ... and relative ones in that one */
+	__u64 stops[2];		/* where the code of operations lies that always stop; 0: none */
 	__u64 clock;		/* with zug_turn.any_time: no point is passed from then on, as other time-outs may expire */
 	struct {
 		__u64 addr;
@@ -275,6 +276,6 @@ struct zug_lease {
 
 _Static_assert(sizeof(struct zug_peer) == 96, "zug_peer");
 _Static_assert(sizeof(struct zug_plan) == 26560, "zug_plan");
-_Static_assert(sizeof(struct zug_lease) == 30992, "zug_lease");
+_Static_assert(sizeof(struct zug_lease) == 31008, "zug_lease");
 
 #endif

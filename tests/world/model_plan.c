@@ -29,6 +29,14 @@ static bool is_plain(const struct model_world *m, const struct mw_op *o)
 	return false;
 }
 
+/* An operation at one of the places at which the engine wants every task to stop. */
+static bool is_stop(const struct model_world *m, uint32_t t)
+{
+	uint64_t site = mw_site(t, m->s->task[t].pc);
+
+	return site == m->w.stops_at[0] || site == m->w.stops_at[1];
+}
+
 /* What is known of the operation before which a task stands: struct zug_pass. */
 static bool may_pass(const struct model_world *m, uint32_t t)
 {
@@ -49,7 +57,7 @@ static bool may_pass(const struct model_world *m, uint32_t t)
 	case W_TIMED_WAIT:
 		return s->owner[o->b] == t;
 	}
-	return is_plain(m, o);
+	return is_plain(m, o) && !is_stop(m, t);
 }
 
 /* What other tasks stand before has changed: W_LOCK, W_SEM_WAIT and their kin. */
@@ -632,7 +640,7 @@ uint32_t mw_follow_plan(struct model_world *m, uint32_t t)
 	if (s->until != SEARCH_UNTIL_DONE && s->woken)
 		s->lease = 0;
 	if (s->lease && !alarm_due(s) && s->nr <= MW_MAX_QUEUE && mw_next_happening(m) > m->now &&
-	    (s->task[t].life != READY || is_plain(m, op_of(m, t))))
+	    (s->task[t].life != READY || (is_plain(m, op_of(m, t)) && !is_stop(m, t))))
 		to = mw_planned_step(m, t);
 	if (to != WORLD_NO_TASK && to != t &&
 	    (s->task[to].life != READY || !is_enabled(m, to) || !(s->task[to].fresh || (is_plain(m, op_of(m, to)) && may_pass(m, to)))))

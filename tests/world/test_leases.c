@@ -341,6 +341,12 @@ static struct search *bounded_search(const char *strategy, uint64_t seed)
 	return s ? s : (abort(), NULL);
 }
 
+/* A livelock is judged soon, and again and again behind that: leases reach from one judgement to the next. */
+static void short_window(struct engine *e, struct model_world *m, void *ctx)
+{
+	engine_set_window(e, 50);
+}
+
 static bool under(const struct made *m, const char *strategy, uint64_t seed, struct sums *s, struct sums *replays,
 		  struct sums *trials)
 {
@@ -353,6 +359,7 @@ static bool under(const struct made *m, const char *strategy, uint64_t seed, str
 
 	long_enough.max_steps = 3000;
 	without.o.ask_always = true;
+	with.prepare = without.prepare = seed % 4 == 2 ? short_window : NULL;
 	same = both(&m->p, &with, &without, 8, s, &found);
 
 	if (same && found)
@@ -461,6 +468,39 @@ static void hold_ends(struct engine *e, struct model_world *m, void *ctx)
 	engine_hold_before(e, ZUG_OP_END, at_end, NULL);
 }
 
+/* Accesses of data, of the first two tasks that have any. */
+static struct {
+	uint64_t sites[2];
+} accesses;
+
+static void find_accesses(const struct made *m)
+{
+	int nr = 0;
+
+	accesses.sites[0] = accesses.sites[1] = 0;
+	for (uint32_t t = 0; t < m->nr_tasks && nr < 2; t++)
+		for (uint32_t pc = 0; pc < m->n[t]; pc++)
+			if (m->code[t][pc].op == W_WRITE || m->code[t][pc].op == W_READ || m->code[t][pc].op == W_STORE) {
+				accesses.sites[nr++] = mw_site(t, pc);
+				break;
+			}
+}
+
+static enum engine_hold at_access(void *ctx, uint32_t task, const struct zug_label *l)
+{
+	return at_end(ctx, task, l) ?: l->site == accesses.sites[0] || l->site == accesses.sites[1] ? HOLD : HOLD_NOT;
+}
+
+static void hold_accesses(struct engine *e, struct model_world *m, void *ctx)
+{
+	engine_hold_at(e, accesses.sites, at_access, NULL);
+}
+
+static void hold_at_times(struct engine *e, struct model_world *m, void *ctx)
+{
+	engine_hold_at_times(e, is_odd, NULL);
+}
+
 static bool on_state(void *ctx, uint32_t task, struct outcome *o)
 {
 	(void)task;
@@ -484,7 +524,7 @@ static void lookers(void)
 	} kinds[] = {
 		{ watch, "a watcher of steps" }, { hold, "tasks that are held" }, { monitor, "a monitor of states" },
 		{ hold_ends, "tasks that are held at their ends" }, { hold_none, "tasks that would be held" },
-		{ look_for_callers, "callers that are looked for" },
+		{ look_for_callers, "callers that are looked for" }, { hold_accesses, "tasks that are held at accesses" },
 	};
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
@@ -502,6 +542,7 @@ static void lookers(void)
 			if (kinds[i].prepare == hold_ends && k % 4 == 1)
 				for (uint32_t t = 1; t < m.nr_tasks; t++)
 					put(&m, t, OP(.op = W_LEAVE));
+			find_accesses(&m);
 			for (int n = 0; n < 2; n++) {
 				how[n].search = bounded_search(k % 2 ? "random" : "preemption", k);
 				how[n].prepare = kinds[i].prepare;
@@ -513,8 +554,8 @@ static void lookers(void)
 			search_free(how[1].search);
 		}
 		tap_ok(same && seen[0] == seen[1], "%s: the same with leases and without", kinds[i].what);
-		/* until one comes to its end, or to that step, tasks go on without being asked about */
-		if (kinds[i].prepare == hold_ends || kinds[i].prepare == look_for_callers)
+		/* until one comes to its end, to that step, or to such a place, tasks go on without being asked about */
+		if (kinds[i].prepare == hold_ends || kinds[i].prepare == look_for_callers || kinds[i].prepare == hold_accesses)
 			tap_ok(s.asked < s.asked_always, "%s: %lu questions instead of %lu", kinds[i].what,
 			       (unsigned long)s.asked, (unsigned long)s.asked_always);
 		if (kinds[i].prepare == hold_none)
@@ -604,6 +645,42 @@ static void on_trial(void)
 	}
 	tap_ok(same && s.asked < s.asked_always, "a task that is tried");
 	say("trials", &s);
+}
+
+/* Two tasks work for long, with no task created, blocked or gone: no livelock, and still few questions. */
+static void goes_on_long(bool holds)
+{
+	static const char *const tried[] = { "random", "pct", "preemption", "pos", "lockstep:suffix=10" };
+	struct sums s = { 0 };
+	bool same = true;
+
+	for (size_t i = 0; i < sizeof(tried) / sizeof(tried[0]) && same; i++) {
+		struct how with = { .strategy = tried[i], .prepare = holds ? hold_at_times : NULL }, without = with;
+		struct made m = { .nr_tasks = 2 };
+		struct run *r;
+
+		without.o.ask_always = true;
+		put(&m, 0, OP(.op = W_CREATE, .a = 1));
+		for (uint32_t t = 0; t < 2; t++) {
+			uint32_t top = m.n[t];
+
+			put(&m, t, OP(.op = W_LOCK));
+			put(&m, t, OP(.op = W_UNLOCK));
+			put(&m, t, OP(.op = W_WRITE, .a = t));
+			put(&m, t, OP(.op = W_READ, .a = 3 + t));
+			put(&m, t, OP(.op = W_STORE, .a = 3 + t, .imm = 1));
+			put(&m, t, OP(.op = W_JUMP_NE, .imm = 3500, .to = top));
+			m.p.code[t] = m.code[t];
+		}
+		r = run(&m.p, &with);
+		same = r->x.outcome.kind == ZUG_OUTCOME_PASS && r->x.steps > 2 * PROGRESS_WINDOW &&
+		       both(&m.p, &with, &without, 1, &s, NULL) &&
+		       replayed(&m.p, r, (struct engine_options){ .max_steps = 100000 }, &s);
+		run_free(r);
+	}
+	tap_ok(same && s.asked < s.asked_always / (holds ? 10 : 40), "%s asks for few of its points, also behind the window of a livelock",
+	       holds ? "a long execution that holds tasks" : "a long execution");
+	say("long executions", &s);
 }
 
 /*
@@ -871,6 +948,8 @@ int main(void)
 	lookers();
 	engine();
 	on_trial();
+	goes_on_long(false);
+	goes_on_long(true);
 	destroyed();
 	diverging();
 	alone();

@@ -93,6 +93,25 @@ static enum engine_hold hold_pair(void *ctx, uint32_t task, const struct zug_lab
 	return hold_end(ctx, task, l) ?: hold_if(l->site == pair->a || l->site == pair->b);
 }
 
+static bool is_of_catalogue(const struct scan *s, uint64_t label_site)
+{
+	const struct place_site *site = places_find_site(s->session->places, label_site);
+
+	return site && scan_place(s, site->module, site->offset);
+}
+
+static void hold_at_pair(struct scan *s)
+{
+	const struct suspect *pair = &s->pairs[s->pair - 1];
+	const uint64_t sites[] = { pair->a, pair->b };
+
+	/* a task that wakes up may stand at an operation that waits, without a point */
+	if (is_of_catalogue(s, pair->a) && is_of_catalogue(s, pair->b))
+		engine_hold_at(s->session->engine, sites, hold_pair, s);
+	else
+		engine_hold(s->session->engine, hold_pair, s);
+}
+
 /* A task runs when those before it cannot: who has been woken goes on at once. */
 static enum engine_hold hold_later(void *ctx, uint32_t task, const struct zug_label *l)
 {
@@ -132,9 +151,11 @@ static void hold_for_look(struct scan *s)
 	if (s->session->sampled ? look_holds_ends(s) : s->round < s->span)
 		hold_ends(s);
 	else if (s->session->sampled && s->round == MAKERS_LAST)
-		engine_hold(s->session->engine, hold_makers, s);
+		engine_hold_at_times(s->session->engine, hold_makers, s);
+	else if (s->session->sampled)
+		engine_hold(s->session->engine, NULL, NULL);
 	else
-		engine_hold(s->session->engine, s->session->sampled ? NULL : others[(s->round - s->span) % 3], s);
+		engine_hold_at_times(s->session->engine, others[(s->round - s->span) % 3], s);
 }
 
 /* ---- what comes of it ---- */
@@ -509,7 +530,7 @@ static int next_mode(struct scan *s, char *err, size_t errlen)
 	}
 	if (s->mode == CONFIRMING && next_pair(s)) {
 		s->nr_ends = 0;
-		engine_hold(s->session->engine, hold_pair, s);
+		hold_at_pair(s);
 		return 1;
 	}
 	if (s->mode == CONFIRMING)
@@ -609,8 +630,10 @@ static void begin_execution(void *state, bool *apart)
 	s->nr_ends = 0;
 	if (!s->holding && (ends_last || (s->late && look_holds_ends(s))))
 		hold_ends(s);
+	else if (s->holding)
+		hold_at_pair(s);
 	else
-		engine_hold(s->session->engine, s->holding ? hold_pair : NULL, s);
+		engine_hold(s->session->engine, NULL, NULL);
 	s->races->noting = s->holding && !s->races->fail;
 	s->races->scanning = s->late;
 	s->races->scanned = s->mode == DONE;

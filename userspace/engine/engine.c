@@ -34,8 +34,8 @@
 #define HANG_NS (60000 * MS)
 /* From one look to the next takes so long where zug itself was stopped (Ctrl-Z, a suspended machine). */
 #define STOPPED_NS (5000 * MS)
-/* Steps between the begin of a trial and the first state that counts. */
-#define TRIAL_LATER 500
+/* Steps between the begin of a trial and the first state that counts: all points that a lease had were passed by then. */
+#define TRIAL_LATER PROGRESS_AGAIN
 #define LAST_REPEATS "T%u goes round in the same state for ever, and no other task can run to change it"
 /*
  * Stops of a computation (--spin) before others get a turn: then it may wait for them in a loop
@@ -161,6 +161,21 @@ void engine_hold_before(struct engine *e, unsigned int op,
 	e->hold = fn;
 	e->hold_ctx = ctx;
 	e->hold_op = op;
+	e->hold_sites[0] = e->hold_sites[1] = 0;
+	e->hold_at_times = false;
+}
+
+void engine_hold_at(struct engine *e, const uint64_t *sites,
+		    enum engine_hold (*fn)(void *ctx, uint32_t task, const struct zug_label *l), void *ctx)
+{
+	engine_hold_before(e, ZUG_OP_END, fn, ctx);
+	memcpy(e->hold_sites, sites, sizeof(e->hold_sites));
+}
+
+void engine_hold_at_times(struct engine *e, enum engine_hold (*fn)(void *ctx, uint32_t task, const struct zug_label *l), void *ctx)
+{
+	engine_hold_before(e, ZUG_OP_NONE, fn, ctx);
+	e->hold_at_times = true;
 }
 
 void engine_hold_none(struct engine *e, bool none)
@@ -314,14 +329,18 @@ static void try_last(struct engine *e, uint32_t task, bool passed)
 	}
 }
 
-/* Of a task on trial, at a point: it is in a state that it was in before. Then the outcome is set. */
-static bool last_repeats(struct engine *e, uint32_t task)
+/*
+ * Of a task on trial, at a point: it is in a state that it was in before. Then the outcome is set. stands: it is still there, and
+ * did not go on under its lease. Where another one can go on, such as behind an unlock, the trial is over.
+ */
+static bool last_repeats(struct engine *e, uint32_t task, bool stands)
 {
 	enum spin_verdict v = SPIN_NO;
+	bool alone = e->on_trial && goes_on_alone(e, task);
 
-	if (!e->on_trial || (e->pc.steps >= progress_window(&e->pc) && e->pc.steps < e->trial_at))
+	if (!e->on_trial || (alone && (!stands || e->pc.steps < e->trial_at)))
 		return false;
-	if (goes_on_alone(e, task))
+	if (alone)
 		v = e->w->ops->spins(e->w, &e->w->tasks[task]);
 	if (v != SPIN_AGAIN) {
 		e->on_trial = false;
@@ -535,18 +554,19 @@ static enum verdict on_computation(struct engine *e, uint32_t task)
 /* An event with a question. GO_ON; WAIT: it is answered already; END. */
 static enum verdict on_question(struct engine *e, const struct world_event *ev)
 {
+	bool stands = !ev->leased && !ev->handed;
 	enum verdict v = GO_ON;
 
 	if (ev->kind == WORLD_POINT && e->w->tasks[ev->task].label.op == ZUG_OP_SPIN)
 		v = on_computation(e, ev->task);
 	if (v != GO_ON)
 		return v;
-	if (ev->kind == WORLD_POINT && last_repeats(e, ev->task)) {
+	if (ev->kind == WORLD_POINT && last_repeats(e, ev->task, stands)) {
 		ends_add_stacks(e);
 		return END;
 	}
 	if (ev->kind == WORLD_POINT)
-		try_last(e, ev->task, false);
+		try_last(e, ev->task, !stands);
 	e->question = true;
 	e->leased = ev->handed ? ev->to : ev->leased ? ev->task : WORLD_NO_TASK;
 	e->asked_ns = e->status.now;
@@ -701,7 +721,9 @@ static void reset(struct engine *e, const struct replay *r, struct trace_writer 
 	e->last = WORLD_NO_TASK;
 	e->yielded = e->question = e->fired = e->forced = e->quiet = e->bug = false;
 	e->w->passes = LEFT_OUT_MOST;
-	e->w->ends_stop = e->hold && e->hold_op == ZUG_OP_END && !e->holds_none && !r;
+	e->w->ends_stop = e->hold && (e->hold_op == ZUG_OP_END || e->hold_at_times) && !e->holds_none && !r;
+	for (int i = 0; i < 2; i++)
+		e->w->stops_at[i] = e->w->ends_stop ? e->hold_sites[i] : 0;
 	e->w->ends_well = e->o.rules.expect_exit;
 	e->same = e->spun = e->stops = e->holds = 0;
 	e->ran_ns = e->idle_ns = e->forgiven_ns = e->went_on_ns = 0;

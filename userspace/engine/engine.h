@@ -115,6 +115,20 @@ void engine_hold(struct engine *e,
 /* The same of tasks before that operation alone. While none stands there, points are passed under leases. */
 void engine_hold_before(struct engine *e, unsigned int op,
 			enum engine_hold (*fn)(void *ctx, uint32_t task, const struct zug_label *l), void *ctx);
+/*
+ * The same of tasks that stand at one of two places, where no task waits, and of those before their end. While none stands there,
+ * points are passed under leases.
+ */
+void engine_hold_at(struct engine *e, const uint64_t *sites,
+		    enum engine_hold (*fn)(void *ctx, uint32_t task, const struct zug_label *l), void *ctx);
+/*
+ * The same of any task, for another schedule: in the first ENGINE_HOLD_FIRST steps, and then, so that a long execution goes on
+ * under leases, in the first ENGINE_HOLD_FOR of ENGINE_HOLD_EVERY. In the others tasks before their end are held.
+ */
+#define ENGINE_HOLD_FIRST 1000
+#define ENGINE_HOLD_EVERY 3200
+#define ENGINE_HOLD_FOR 100
+void engine_hold_at_times(struct engine *e, enum engine_hold (*fn)(void *ctx, uint32_t task, const struct zug_label *l), void *ctx);
 /* From the next execution on none is held, whatever was asked for: that of a trial has its whole schedule already. */
 void engine_hold_none(struct engine *e, bool none);
 

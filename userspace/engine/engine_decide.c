@@ -281,9 +281,18 @@ static bool gets_on(const struct engine *e, const struct search_cand *c)
 	return c->label.op != ZUG_OP_SPIN && !(c->label.flags & ZUG_L_YIELD) && !e->w->tasks[c->task].yields;
 }
 
+bool decide_may_hold(const struct engine *e, const struct zug_label *l)
+{
+	unsigned int op = e->hold_op;
+
+	if (e->hold_at_times && e->x->steps >= ENGINE_HOLD_FIRST && e->x->steps % ENGINE_HOLD_EVERY >= ENGINE_HOLD_FOR)
+		op = ZUG_OP_END;
+	return !op || l->op == op || (l->site && (l->site == e->hold_sites[0] || l->site == e->hold_sites[1]));
+}
+
 static enum engine_hold hold_of(const struct engine *e, const struct search_cand *c)
 {
-	if (!c->enabled || (e->hold_op && c->label.op != e->hold_op))
+	if (!c->enabled || !decide_may_hold(e, &c->label))
 		return HOLD_NOT;
 	return e->hold(e->hold_ctx, c->task, &c->label);
 }

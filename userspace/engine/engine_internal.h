@@ -31,6 +31,8 @@ struct engine {
 	void *hold_ctx;
 	bool holds_none;
 	unsigned int hold_op;		/* tasks before that operation alone; ZUG_OP_NONE: before any */
+	uint64_t hold_sites[2];		/* and those at these places; 0: none */
+	bool hold_at_times;		/* before any, but see engine_hold_at_times() */
 	uint64_t until_ns;	/* engine_until() */
 
 	/* the choice point: engine_candidates.c keeps it from one decision to the next */
@@ -163,6 +165,8 @@ void candidates_free(struct engine *e);
 enum verdict decide(struct engine *e);
 /* A point that the task passed without stopping: a step with one candidate. GO_ON or END. */
 enum verdict decide_passed(struct engine *e, uint32_t task);
+/* A task before that operation is among those that engine_hold() and its kin ask about, at the next step. */
+bool decide_may_hold(const struct engine *e, const struct zug_label *l);
 /* From then on a time-out or timer of that time may end, early or not. */
 uint64_t early_from(const struct engine *e, uint64_t deadline);
 /* Task t is blocked, and may go on as if its time-out were over; its time may be up to limit. */

@@ -48,15 +48,26 @@ static uint64_t at_most(uint64_t nr, uint64_t most)
 	return nr < most ? nr : most;
 }
 
-/* A task is held now, or the one that goes on may come to where it is. (No task ends under a lease: world.ends_stop.) */
+static bool holds(const struct engine *e)
+{
+	return e->hold && !e->holds_none && !e->r && e->holds < ENGINE_HOLDS;
+}
+
+/* A task is held now, or the one that goes on may come to where it is. (Where that is a place, or an end, no lease does: world.ends_stop.) */
 static bool may_hold(const struct engine *e)
 {
-	if (!e->hold || e->holds_none || e->r)
+	if (!holds(e))
 		return false;
-	for (uint32_t i = 0; e->hold_op == ZUG_OP_END && i < e->nr_cands; i++)
-		if (e->cands[i].label.op == ZUG_OP_END)
+	for (uint32_t i = 0; i < e->nr_cands; i++)
+		if (decide_may_hold(e, &e->cands[i].label))
 			return true;
-	return e->hold_op != ZUG_OP_END;
+	return decide_may_hold(e, &(struct zug_label){ .op = ZUG_OP_BEGIN });
+}
+
+/* So many steps come before the next one at which tasks are held otherwise than now. */
+static uint64_t before_holding(const struct engine *e)
+{
+	return holds(e) && e->hold_at_times ? ENGINE_HOLD_EVERY - e->x->steps % ENGINE_HOLD_EVERY : UINT64_MAX;
 }
 
 /* Who makes the next steps, or is chosen at the next points, up to most: as many as are known. */
@@ -246,7 +257,7 @@ static enum ask_cause give(struct engine *e, const struct search_point *p, uint3
 {
 	struct world_plan plan;
 	enum search_until until;
-	uint64_t nr, most, alone, clock, window = progress_window(&e->pc);
+	uint64_t nr, most, alone, clock;
 
 	if (!e->leases)
 		return ASK_LOOKED;
@@ -263,14 +274,13 @@ static enum ask_cause give(struct engine *e, const struct search_point *p, uint3
 	if (e->x->steps >= e->callers_from)
 		return ASK_LOOKED;
 	/* and there progress is judged */
-	most = e->pc.steps < window ? window - 1 - e->pc.steps : 0;
-	most = at_most(most, e->callers_from - e->x->steps);
+	most = at_most(progress_calm(&e->pc), e->callers_from - e->x->steps);
 	/* or a task is on trial */
 	if (may_hold(e) || e->on_trial)
 		return ASK_HOLDS;
 	if (may_use_destroyed(e, &most))
 		return ASK_DESTROYED;
-	most = at_most(most, before_misuse(e));
+	most = at_most(at_most(most, before_misuse(e)), before_holding(e));
 	clock = note_expiring(e, p, task);
 	if (!clock)
 		return ASK_TIMER;

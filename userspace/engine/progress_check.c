@@ -51,6 +51,21 @@ void progress_point(struct progress_check *p, uint32_t task, uint64_t site, bool
 		add_site(p, site);
 }
 
+bool progress_is_due(const struct progress_check *p)
+{
+	return p->steps >= progress_window(p) && !((p->steps - progress_window(p)) % PROGRESS_AGAIN);
+}
+
+uint64_t progress_calm(const struct progress_check *p)
+{
+	uint64_t window = progress_window(p), since;
+
+	if (p->steps < window)
+		return window - 1 - p->steps;
+	since = (p->steps - window) % PROGRESS_AGAIN;
+	return since ? PROGRESS_AGAIN - 1 - since : 0;
+}
+
 static void add_name(char *who, size_t len, uint32_t task)
 {
 	size_t n = strlen(who);

@@ -14,6 +14,8 @@
 #include "engine/world.h"
 
 #define PROGRESS_WINDOW 10000	/* steps: half of CHESS' bound of 20000 */
+/* Where that was none, the next judgement comes so many steps later: in between points are passed under leases. */
+#define PROGRESS_AGAIN 500
 
 /*
  * A task that goes on for so many steps while others wait, without ever yielding, is taken for
@@ -64,6 +66,10 @@ void progress_free(struct progress_check *p);
 void progress_made(struct progress_check *p);
 /* A task is at a point; yield: its operation says that it cannot make progress now. */
 void progress_point(struct progress_check *p, uint32_t task, uint64_t site, bool yield);
+/* The engine judges it at this point: all tasks stand then. */
+bool progress_is_due(const struct progress_check *p);
+/* So many points come before the next one at which, or behind whose step, it does: no lease reaches to that one. */
+uint64_t progress_calm(const struct progress_check *p);
 /* How many tasks are in a livelock, 0: none is; who: "T1, T2", for the message. */
 unsigned int progress_livelock(const struct progress_check *p, const struct world *w, char *who, size_t len);
 void progress_loops_reset(struct progress_loops *l);

@@ -312,6 +312,7 @@ struct world {
 	/* Points with ZUG_L_LEFT_OUT that the task may pass, once it has the turn, before it stops at one: the engine's. */
 	uint32_t passes;
 	bool ends_stop;			/* the engine's, too: no lease and no plan goes over a task's end */
+	uint64_t stops_at[2];		/* the engine's, too: nor over an operation at these places; 0: none */
 	uint8_t ends_well;		/* the engine's, too: the status with which the root command may end under a lease */
 	uint32_t yields, yield_points;	/* the engine's, too: the next lease goes over so many yields, and so many points behind each */
 	bool hangs;			/* the engine's, too, when it drains: the execution did not end by itself, which is its failure */

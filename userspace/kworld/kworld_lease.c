@@ -602,6 +602,21 @@ static bool give_plan(struct kworld *k, uint32_t task, struct zug_plan *p)
 	return p->kind != ZUG_PLAN_STEPS || p->nr_runs > 1 || (p->nr_runs && p->runs[0].peer != p->holder);
 }
 
+/* Where the lease stops in any case. false: the kernel side could not tell these places from others. */
+static bool tell_stops(const struct kworld *k, uint32_t task, struct zug_lease *z)
+{
+	bool any = false, all = true;
+
+	for (int i = 0; i < 2; i++) {
+		uint64_t site = k->w.stops_at[i];
+
+		z->stops[i] = site ? places_code(k->o.places, k->w.tasks[task].process, site) : 0;
+		any |= site != 0;
+		all &= !site || z->stops[i];
+	}
+	return !any || (all && is_one_process(k, k->w.tasks[task].tgid));
+}
+
 /* The kernel side follows a plan where all that decides is in sight there. */
 static bool may_plan(struct kworld *k, uint32_t task)
 {
@@ -626,6 +641,8 @@ void kworld_lease_begin(struct kworld *k, uint32_t task)
 	z->yields = k->w.yields;
 	z->yield_points = k->w.yield_points;
 	z->passes = k->w.passes;
+	if (!tell_stops(k, task, z))
+		return;
 	if ((!nr && !plans) || k->waiters.nr > MOST_WAITERS || k->run.stepping || k->run.nr_lent ||
 	    k->run.nr_held || k->flows.nr)
 		return;
