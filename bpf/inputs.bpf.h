@@ -550,15 +550,16 @@ __noinline __u64 file_clock(__u32 slot, __u64 machine)
 static __always_inline void file_time(const struct zug_sandbox *s, __u32 slot, __u64 addr)
 {
 	struct user_time ut;
+	bool environment;
 	__u64 ns;
 
 	if (bpf_probe_read_user(&ut, sizeof(ut), (void *)addr) || (__s64)ut.sec < 0)
 		return;
 	ns = ut.sec * NS_PER_S + (__u32)ut.frac;
-	if (ns > s->setup.files_since && ns <= bpf_ktime_get_tai_ns() - s->setup.tai_ahead)
+	environment = s->setup.files_from && ns >= s->setup.files_from && ns <= s->setup.files_until;
+	if (!environment && ns > s->setup.files_since && ns <= bpf_ktime_get_tai_ns() - s->setup.tai_ahead)
 		put_time(addr, s->setup.clock_real + file_clock(slot, ns - s->setup.files_since), false);
-	else if (ns <= s->setup.files_since && ((s->setup.files_from && ns >= s->setup.files_from) ||
-						ns > s->setup.clock_real + s->clock))
+	else if (environment || (ns <= s->setup.files_since && ns > s->setup.clock_real + s->clock))
 		put_time(addr, s->setup.clock_real, false);
 }
 

@@ -183,7 +183,8 @@ struct zug_setup {
 	__u64 cgid;		/* inode number of the cgroup */
 	__u64 clock_real, clock_mono;	/* what CLOCK_REALTIME and CLOCK_MONOTONIC say at the beginning of virtual time, ns */
 	__u64 files_since;	/* the machine's CLOCK_REALTIME now: file times after that are the execution's, ns */
-	__u64 files_from;	/* file times from then to files_since are those of its environment; 0: none */
+	__u64 files_from, files_until;	/* file times from then to then are those of its environment; 0: none */
+	__u64 files_done;	/* then its environment was made, the same clock; 0: it has no files of its own */
 	__u64 tai_ahead;	/* of CLOCK_TAI before CLOCK_REALTIME, ns */
 	__u64 seed;		/* of random numbers, with seeded */
 	__u32 lane;		/* CPU */
@@ -760,7 +761,7 @@ struct zug_ctl {
 
 _Static_assert(sizeof(struct zug_where) == 24, "zug_where");
 _Static_assert(sizeof(struct zug_event) == 192, "zug_event");
-_Static_assert(sizeof(struct zug_sandbox) == 456, "zug_sandbox");
+_Static_assert(sizeof(struct zug_sandbox) == 472, "zug_sandbox");
 _Static_assert(sizeof(struct zug_call) == 88 + 2 * ZUG_CALL_PATH + ZUG_CALL_STACK, "zug_call");
 _Static_assert(sizeof(struct zug_path) == sizeof(struct zug_event), "zug_path");
 _Static_assert(sizeof(struct zug_known_file) == 24, "zug_known_file");
@@ -775,6 +776,6 @@ _Static_assert(sizeof(struct zug_caller) == 16, "zug_caller");
 _Static_assert(sizeof(struct zug_file_key) == 16, "zug_file_key");
 _Static_assert(sizeof(struct zug_module) == 56, "zug_module");
 _Static_assert(sizeof(struct zug_code) == 48, "zug_code");
-_Static_assert(sizeof(struct zug_ctl) == 184, "zug_ctl");
+_Static_assert(sizeof(struct zug_ctl) == 200, "zug_ctl");
 
 #endif

@@ -428,6 +428,9 @@ static void templates_wait_for_points(void **state)
 {
 	assert_true(session_template_points_rest(&(struct session_template){ .same = 1 }));
 	assert_false(session_template_points_rest(&(struct session_template){ .same = 0 }));
+	/* no point comes before it: the first one is made at once, and the next ones are not */
+	assert_true(session_template_points_rest(&(struct session_template){ .quiet = true }));
+	assert_false(session_template_points_rest(&(struct session_template){ .quiet = true, .made_ns = 1000, .exec_ns = 1000 }));
 	assert_int_equal(rests_behind(0), 1);
 	assert_int_equal(rests_behind(3), 3);
 	assert_int_equal(rests_behind(100), TEMPLATE_WORTH);

@@ -84,6 +84,7 @@ struct session_template {
 	unsigned int brief;	/* templates with too few to be worth it, one after another */
 	uint64_t exec_ns;	/* what the last execution took that was started by exec; 0: none was */
 	uint64_t made_ns;	/* what the last template took; 0: there was none */
+	bool quiet;		/* it would stand before where the search begins */
 	uint64_t same;		/* executions in a row that have left the points as they are */
 };
 
@@ -253,8 +254,8 @@ void session_template_end(struct session *s, struct execution *x);
 bool session_template_ended(struct session_template *t);
 /*
  * The points are likely to stay as they are for as long as a template is worth. The first one is made behind one execution that
- * has not changed them; one that was lost has cost as much as some executions, and so many come first from then on, at most
- * TEMPLATE_WORTH.
+ * has not changed them, or, where no point comes before it, at once; one that was lost has cost as much as some executions, and
+ * so many come first from then on, at most TEMPLATE_WORTH.
  */
 bool session_template_points_rest(const struct session_template *t);
 /* True while no execution that was forked has been compared with one by exec, and some are to come. */

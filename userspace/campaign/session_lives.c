@@ -17,5 +17,8 @@ bool session_template_points_rest(const struct session_template *t)
 {
 	uint64_t paid = t->exec_ns ? t->made_ns / t->exec_ns : 0;
 
+	/* it may outlive that points change */
+	if (t->quiet && !t->made_ns)
+		return true;
 	return t->same && t->same >= (paid < TEMPLATE_WORTH ? paid : TEMPLATE_WORTH);
 }

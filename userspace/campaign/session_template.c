@@ -139,6 +139,7 @@ static bool may_fork(struct session *s)
 
 	t->same = changed ? 0 : t->same + 1;
 	t->probes_before = probes;
+	t->quiet = s->sandbox && sandbox_template_is_quiet(s->sandbox);
 	if (t->ahead && t->ahead != UINT64_MAX)
 		t->ahead--;
 	if (s->o.machine.start == START_EXEC || t->off || t->paused || !t->settled)

@@ -594,8 +594,10 @@ void sandbox_reset(struct sandbox *s)
 	/* the folders of its environment are not the execution's, and it makes none that are as old */
 	if (p && p->done_ns) {
 		c.setup.files_from = p->begun_ns;
+		c.setup.files_done = p->done_ns;
 		if (p->done_ns > c.setup.files_since)
 			c.setup.files_since = p->done_ns;
+		c.setup.files_until = c.setup.files_since;
 	}
 	/* whole seconds: the two were asked one after the other */
 	c.setup.tai_ahead = (tai.tv_sec - now.tv_sec - (tai.tv_nsec < now.tv_nsec)) * 1000000000ull;

@@ -314,7 +314,6 @@ static char *folder_of(pid_t pid)
 static const char *stays(const struct sandbox *s, pid_t pid)
 {
 	return !s->template.cwd ? "the test changes its files, and its folder cannot be read" :
-	       s->template.nr_file_looks ? "the test changes its files, and looks at times of files before its first point" :
 	       maps_private(s, pid) ? "the test changes its files, and has mapped one of a private folder" : NULL;
 }
 

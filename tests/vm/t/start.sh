@@ -81,12 +81,16 @@ for bug in "${bugs[@]}"; do
 	end
 done
 
-# What comes before that reads files, in one thread: copies begin behind it, also while points come and go.
+# What comes before that reads files, in one thread: copies begin behind it, also while points come and go, and the
+# files of a private folder are others each time.
 if begin "a search that begins at a call, forked and started"; then
 	program=/usr/bin/python3
 	options=()
-	args=(-c 'import threading
-ts = [threading.Thread(target=print) for _ in range(2)]
+	args=(-c 'import os, threading
+def note():
+    with open("/tmp/noted", "a") as f: f.write("x")
+    print(os.stat("/tmp/noted").st_mtime, os.stat("/tmp").st_mtime)
+ts = [threading.Thread(target=note) for _ in range(2)]
 for t in ts: t.start()
 for t in ts: t.join()')
 	cd "$project" || exit 2
