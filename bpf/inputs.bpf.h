@@ -170,7 +170,8 @@ static __always_inline bool timeout_read(struct zug_sandbox *s, struct task_stat
 	t->time_addr = 0;
 	t->time_orig[0] = ut.sec;
 	t->time_orig[1] = ut.frac;
-	if (ut.sec < 0 || ut.frac < 0 || (__u64)ut.sec >= FOREVER_S)
+	/* what is no time the kernel refuses; but select() takes more than 999,999 us */
+	if (ut.sec < 0 || ut.frac < 0 || (__u64)ut.sec >= FOREVER_S || (d->time_kind != ZUG_TIME_VAL && ut.frac >= NS_PER_S))
 		return false;
 	ns = ut.sec * NS_PER_S + (d->time_kind == ZUG_TIME_VAL ? ut.frac * 1000 : ut.frac);
 	switch (timeout_base(nr, a)) {
@@ -606,7 +607,9 @@ static __always_inline void timer_begin(struct zug_sandbox *s, struct task_state
 	t->time_addr = (val ? a[1] : a[2]) + sizeof(ut[0]);
 	if (bpf_probe_read_user(ut, sizeof(ut), (void *)(t->time_addr - sizeof(ut[0]))))
 		return;
-	if (ut[0].sec < 0 || ut[1].sec < 0 || ut[0].sec >= FOREVER_S || ut[1].sec >= FOREVER_S)
+	/* the kernel refuses what is no time */
+	if (ut[0].sec < 0 || ut[1].sec < 0 || ut[0].sec >= FOREVER_S || ut[1].sec >= FOREVER_S ||
+	    (__u64)ut[0].frac >= (val ? NS_PER_S / 1000 : NS_PER_S) || (__u64)ut[1].frac >= (val ? NS_PER_S / 1000 : NS_PER_S))
 		return;
 	t->timed_nr = nr;
 	t->interval = ut[0].sec * NS_PER_S + (val ? ut[0].frac * 1000 : ut[0].frac);

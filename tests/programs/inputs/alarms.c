@@ -92,11 +92,17 @@ int main(void)
 
 	signal(SIGALRM, on_signal);
 	not_short();
+	if (!nanosleep(&(struct timespec){ 0, 1000000000 }, NULL))
+		return 6;
 	since = now();
 	alarm(600);
 	alarm(5);
 	pause();
 	took("alarm", &since, 5);
+	every.it_value.tv_usec = 1000000;
+	if (!setitimer(ITIMER_REAL, &every, NULL))
+		return 6;
+	every.it_value.tv_usec = 0;
 	setitimer(ITIMER_REAL, &every, NULL);
 	pause();
 	took("setitimer", &since, 1);
@@ -108,6 +114,10 @@ int main(void)
 	left("setitimer", now_every.it_value.tv_sec + now_every.it_value.tv_usec / 1e6, 2);
 
 	fd = timerfd_create(CLOCK_MONOTONIC, 0);
+	spec.it_value.tv_nsec = -1;
+	if (!timerfd_settime(fd, 0, &spec, NULL))
+		return 6;
+	spec.it_value.tv_nsec = 0;
 	timerfd_settime(fd, 0, &spec, NULL);
 	sleep(4);
 	timerfd_gettime(fd, &now_spec);
