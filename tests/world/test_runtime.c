@@ -40,8 +40,8 @@ static void waits_for_ever(void)
 static void wakes_in_another_order(void)
 {
 #define WAKES(first, second) \
-	PROGRAM(.begins = 4, .code = { TASK(CREATE(1), CREATE(2), LOCAL, LOCAL, LOCAL, GET(3)), TASK(SLEEP(first), LOCAL, JUMP(0)), \
-				       TASK(SLEEP(second), LOCAL, JUMP(0)) })
+	&(const struct mw_program){ .begins = 4, .code = { TASK(CREATE(1), CREATE(2), LOCAL, LOCAL, LOCAL, GET(3)), \
+							   TASK(SLEEP(first), LOCAL, JUMP(0)), TASK(SLEEP(second), LOCAL, JUMP(0)) } }
 	struct run *r = run(WAKES(50 * MS, 170 * MS), &apart);
 	struct run *again = run(WAKES(50 * MS, 130 * MS), &(struct how){ .replay = r->t, .o = apart.o });
 
