@@ -496,6 +496,7 @@ static void use_python(const uint8_t *data, size_t len)
 		if (!frames[i].frame.function || !frames[i].frame.file)
 			abort();
 	sym_strings_free(strings);
+	sym_python_free(&f);
 }
 
 static void use_lines(const uint8_t *data, size_t len)

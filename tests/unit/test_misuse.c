@@ -110,8 +110,9 @@ static void test_labels_alone(void)
 	ok(PLAY(m, &r, LOCK(0), STEP(0), UNLOCK(1)) == MISUSE_UNLOCK_FOREIGN, "foreign unlock");
 	ok(r.other == 0 && r.earlier_site == 100, "says who holds it and since where");
 	ok(PLAY(m, &r, LOCK(0), STEP(0), INIT(1)) == MISUSE_INIT_USED, "init of a held mutex");
-	ok(PLAY(m, &r, LOCK(0), STEP(0), DESTROY(0)) == MISUSE_DESTROY_USED,
-	   "destroy of a held mutex");
+	ok(PLAY(m, &r, LOCK(0), STEP(0), DESTROY(1)) == MISUSE_DESTROY_USED && r.other == 0,
+	   "destroy of a mutex that another task holds");
+	ok(PLAY(m, &r, LOCK(0), STEP(0), DESTROY(0), STEP(0)) == MISUSE_NONE, "destroy of its own mutex");
 	ok(PLAY(m, &r, { .task = 0, .op = ZUG_OP_MUTEX_DESTROY, .object = 1, .waiting = 2 }) ==
 	   MISUSE_DESTROY_USED && r.other == 1, "destroy of what a task waits for");
 	ok(PLAY(m, &r, { .task = 0, .op = ZUG_OP_COND_INIT, .object = 1, .waiting = 3 }) ==

@@ -48,6 +48,8 @@ static void release(struct session *s)
 {
 	free(s->launched.with_flags);
 	free(s->launched.points);
+	for (char **file = s->launched.runtime; *file; file++)
+		free(*file);
 }
 
 static void assert_list(char *const *list, ...)
