@@ -8,13 +8,18 @@
 #ifndef ZUG_CLOCK_BPF_H
 #define ZUG_CLOCK_BPF_H
 
+#define NS_PER_S		1000000000ull
+
 #define CLOCK_REALTIME_		0
 #define CLOCK_PROCESS_CPUTIME_	2
 #define CLOCK_THREAD_CPUTIME_	3
 #define CLOCK_REALTIME_COARSE_	5
 #define CLOCK_TAI_		11
 
-/* The time that a point, or a look at the clock, takes; each look but the first ones takes more, until a task blocks or ends. */
+/*
+ * The time that a point, or a look at the clock, takes; each look but the first ones takes more, until a task blocks or
+ * ends.
+ */
 #define STEP_NS			1000
 #define LOOK_NS			128
 #define MAX_LOOKS		(1u << 20)
@@ -90,6 +95,29 @@ static __always_inline __u64 clock_of(const struct zug_sandbox *s, __s32 id)
 	if (id == CLOCK_REALTIME_ || id == CLOCK_REALTIME_COARSE_ || id == CLOCK_TAI_)
 		return s->setup.clock_real + s->clock;
 	return s->setup.clock_mono + s->clock;
+}
+
+struct user_time {
+	__s64 sec, frac;
+};
+
+/* False where the kernel is locked down: it refuses programs that could write. */
+const volatile bool may_write = true;
+
+static __always_inline long write_user(__u64 addr, const void *from, __u32 len)
+{
+	return may_write ? bpf_probe_write_user((void *)addr, from, len) : -1;
+}
+
+/* A time of the test's own is told, as a struct timespec, or with val as a struct timeval. */
+static __always_inline void put_time(__u64 addr, __u64 ns, bool val)
+{
+	struct user_time ut = { ns / NS_PER_S, ns % NS_PER_S };
+
+	if (val)
+		ut.frac /= 1000;
+	if (addr)
+		write_user(addr, &ut, sizeof(ut));
 }
 
 #endif

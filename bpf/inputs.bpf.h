@@ -14,6 +14,7 @@
 #define ZUG_INPUTS_BPF_H
 
 #include "clock.bpf.h"
+#include "file_times.bpf.h"
 #include "syscalls.bpf.h"
 
 #define FUTEX_CLOCK_REALTIME_	256
@@ -22,23 +23,11 @@
 /* Of a call that asks for more the rest stays the kernel's. */
 #define RANDOM_MAX		65536
 
-#define NS_PER_S		1000000000ull
 /* Longer than any execution; also in ns it fits into the kernel's signed 64 bits. */
 #define FOREVER_S		8000000000ull
 
-struct user_time {
-	__s64 sec, frac;
-};
-
-/* False where the kernel is locked down: it refuses programs that could write. */
-const volatile bool may_write = true;
 /* False where the program at the ends of calls may be preempted: no task can be stopped then. */
 const volatile bool stops_at_exit = true;
-
-static __always_inline long write_user(__u64 addr, const void *from, __u32 len)
-{
-	return may_write ? bpf_probe_write_user((void *)addr, from, len) : -1;
-}
 
 /* What is known of a system call. (x86-64 has less than 512.) */
 static __always_inline const volatile struct zug_syscall *syscall_of(__s32 nr)
@@ -304,16 +293,6 @@ __noinline int late_deadline(__s32 nr)
 	return 1;
 }
 
-static __always_inline void put_time(__u64 addr, __u64 ns, bool val)
-{
-	struct user_time ut = { ns / NS_PER_S, ns % NS_PER_S };
-
-	if (val)
-		ut.frac /= 1000;
-	if (addr)
-		write_user(addr, &ut, sizeof(ut));
-}
-
 /*
  * Time-outs of sockets, by the inode's number. The kernel is told that they are as long as can be (not for ever: signals
  * do then what they do to a wait that has a time-out).
@@ -467,113 +446,6 @@ static __always_inline void sock_wait_begin(struct zug_sandbox *s, struct task_s
 	t->deadline = s->clock + one.ns;
 	if (one.endless)
 		t->flags |= TF_ENDLESS;
-}
-
-/*
- * What the sandbox's clock said when a file was first looked at that was newer than all seen before: where its time
- * of the machine lies, of times between two of these what is between, so that the order stays. Looked at again a
- * file has the same time, however long the machine has taken. Beyond ZUG_FILE_TIMES the last one moves on.
- */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, ZUG_MAX_SANDBOXES * ZUG_FILE_TIMES);
-	__type(key, __u32);
-	__type(value, struct zug_file_look);
-} file_looks SEC(".maps");
-
-static __always_inline struct zug_file_look *file_look(__u32 slot, __u32 i)
-{
-	__u32 key = slot * ZUG_FILE_TIMES + i;
-
-	return i < ZUG_FILE_TIMES ? bpf_map_lookup_elem(&file_looks, &key) : NULL;
-}
-
-/*
- * What the sandbox's clock said when the machine's, since the execution began, was machine ns. (Here and below:
- * what is not static the verifier looks at once, and not once for every way that leads to it.)
- */
-__noinline __u64 file_clock(__u32 slot, __u64 machine)
-{
-	__u64 from_machine = 0, from_clock = 0, ns, span, clock;
-	struct zug_file_look *look;
-	struct zug_sandbox *s;
-	__u32 low = 0, high;
-	int i;
-
-	if (slot >= ZUG_MAX_SANDBOXES)
-		return 0;
-	s = &sandboxes[slot];
-	high = s->nr_file_looks;
-	/* the first that is not older is at high */
-	bpf_for(i, 0, 11) {
-		__u32 mid = (low + high) / 2;
-
-		if (low >= high || !(look = file_look(slot, mid)))
-			break;
-		if (look->machine < machine)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	look = file_look(slot, high - 1);
-	if (look) {
-		from_machine = look->machine;
-		from_clock = look->clock;
-	}
-	if (high >= s->nr_file_looks) {
-		if (look && s->clock <= from_clock)
-			return from_clock;
-		if (high < ZUG_FILE_TIMES) {
-			look = file_look(slot, high);
-			s->nr_file_looks = high + 1;
-		}
-		if (look) {
-			look->machine = machine;
-			look->clock = s->clock;
-		}
-		return s->clock;
-	}
-	look = file_look(slot, high);
-	if (!look)
-		return from_clock;
-	ns = machine - from_machine;
-	span = look->machine - from_machine;
-	clock = look->clock - from_clock;
-	if (ns >= span || !clock)
-		return look->clock;
-	return from_clock + (clock >= span ? ns * (clock / span) : ns / (span / clock + 1));
-}
-
-/*
- * A file that the execution has made, or written, has a time of the machine: it becomes one of the execution, in the
- * order in which they are, none in the future. What is newer than the machine's clock the program has set itself.
- */
-static __always_inline void file_time(const struct zug_sandbox *s, __u32 slot, __u64 addr)
-{
-	struct user_time ut;
-	bool environment;
-	__u64 ns;
-
-	if (bpf_probe_read_user(&ut, sizeof(ut), (void *)addr) || (__s64)ut.sec < 0)
-		return;
-	ns = ut.sec * NS_PER_S + (__u32)ut.frac;
-	environment = s->setup.files_from && ns >= s->setup.files_from && ns <= s->setup.files_until;
-	if (!environment && ns > s->setup.files_since && ns <= bpf_ktime_get_tai_ns() - s->setup.tai_ahead)
-		put_time(addr, s->setup.clock_real + file_clock(slot, ns - s->setup.files_since), false);
-	else if (environment || (ns <= s->setup.files_since && ns > s->setup.clock_real + s->clock))
-		put_time(addr, s->setup.clock_real, false);
-}
-
-/* struct stat: three times from byte 72 on; struct statx: four from byte 64 on. */
-static __always_inline void file_times(const struct zug_sandbox *s, struct task_struct *p, struct task_state *t,
-				       __s32 nr)
-{
-	__u64 addr = nr == NR_newfstatat ? t->args[2] : t->args[1];
-
-	if (nr == NR_statx)
-		addr = BPF_CORE_READ((struct pt_regs *)bpf_task_pt_regs(p), r8) - 8;
-	for (int i = 0; i < (nr == NR_statx ? 4 : 3); i++)
-		file_time(s, t->slot, addr + 72 + 16 * i);
 }
 
 /*
@@ -990,8 +862,9 @@ int BPF_PROG(zug_sys_exit, struct pt_regs *regs, long ret)
 	else if (nr == NR_io_uring_setup && ret == -38 /* ENOSYS */)
 		refused(s, p, t, nr);
 	/*
-	 * It looked whether something is ready, and nothing is. The first time is no yield: a loop of events looks before it waits
-	 * for the next one (libuv's does), and has got on since it did so last. A loop that looks again and again yields.
+	 * It looked whether something is ready, and nothing is. The first time is no yield: a loop of events looks
+	 * before it waits for the next one (libuv's does), and has got on since it did so last. A loop that looks again
+	 * and again yields.
 	 */
 	if ((t->flags & TF_LOOKS) && !ret && t->id == s->holder) {
 		if (t->looked)

@@ -5,6 +5,7 @@
  *	state.bpf.h	maps, per-task state, event output
  *	inspect.bpf.h	address spaces, files, timers: from addresses to objects
  *	clock.bpf.h	the clock of a sandbox
+ *	file_times.bpf.h	the times of files, by that clock
  *	inputs.bpf.h	what a test is told instead of the truth: time, CPUs
  *	template.bpf.h	executions that are forked from a process that stands still
  *	hand_over.bpf.h	where the turn goes when its holder gives it up
