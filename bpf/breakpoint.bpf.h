@@ -454,7 +454,8 @@ static __always_inline void hit_executes(struct hit *h)
 	caller = c ? c->what : ZUG_CALLER_UNKNOWN;
 	if (caller == ZUG_CALLER_UNKNOWN && !(site->flags & ZUG_SITE_CALLED) && h->sp && h->sp->frames.known && led.to)
 		caller = look_says(t, h->sp, led.from, led.to);
-	if (caller == ZUG_CALLER_LEFT_OUT || (caller == ZUG_CALLER_IN && site->limit && executed_up(h->s, t, site, c, h->number)))
+	if (caller == ZUG_CALLER_LEFT_OUT ||
+	    (caller == ZUG_CALLER_IN && site->limit && executed_up(h->s, t, site, c, h->number)))
 		return;
 	if (caller != ZUG_CALLER_IN && site->flags & ZUG_SITE_ALONE && !scx_bpf_dsq_nr_queued(ZUG_DSQ(t->slot)))
 		return;

@@ -2,8 +2,8 @@
 /*
  * call_lease.bpf.h - system calls that a task passes under a lease
  *
- * Where the task stops, user space looks at it for the call's label: at its stack, its paths, its descriptors. Here the task goes
- * on, so all of that has to be in the event, or may be looked up later:
+ * Where the task stops, user space looks at it for the call's label: at its stack, its paths, its descriptors. Here the
+ * task goes on, so all of that has to be in the event, or may be looked up later:
  *
  *  - what has called it: the way up the stack is known for each place in code (struct zug_step_key), as user space has gone it before;
  *  - the file behind a descriptor: user space has a name for it already (known_files). Other objects are told by numbers;
@@ -87,7 +87,8 @@ static __always_inline bool file_known(const struct zug_sandbox *s, const struct
 	return known_object(s, t, w);
 }
 
-static __always_inline bool object_told(const struct zug_sandbox *s, const struct task_state *t, __u32 flag, const struct zug_where *w)
+static __always_inline bool object_told(const struct zug_sandbox *s, const struct task_state *t, __u32 flag,
+					const struct zug_where *w)
 {
 	return !(t->ev.flags & flag) || (w->mode & S_IFMT_) != S_IFREG_ || file_known(s, t, w);
 }
@@ -211,7 +212,10 @@ static __always_inline bool makes_socket(const struct zug_path *path)
 	return *(const __u16 *)path->text == AF_UNIX_ && path->text[2];
 }
 
-/* The only signal of rt_sigprocmask()'s new ones, as t->ev tells them, or the one that rt_sigaction() sets; 0: there is none. */
+/*
+ * The only signal of rt_sigprocmask()'s new ones, as t->ev tells them, or the one that rt_sigaction() sets; 0: there is
+ * none.
+ */
 static __always_inline __u32 signal_of_call(const struct task_state *t, const struct call_args *args)
 {
 	__u64 set = t->ev.word[2] | (__u64)t->ev.word[3] << 32;
@@ -309,7 +313,8 @@ __noinline int call_access(struct zug_access *a, __u32 process, int by_text, con
 			a->object[1] = known_object(s, t, &named);
 		else
 			a->object[1] = t->ev.flags & ZUG_EF_OBJECT2 ? known_object(s, t, &t->ev.obj2) : 0;
-		if ((t->ev.flags & ZUG_EF_OBJECT && has_path(p, &t->ev.obj, d->fd_arg ? args->a[(d->fd_arg - 1) & 7] : -1ull)) ||
+		if ((t->ev.flags & ZUG_EF_OBJECT &&
+		     has_path(p, &t->ev.obj, d->fd_arg ? args->a[(d->fd_arg - 1) & 7] : -1ull)) ||
 		    (t->ev.flags & ZUG_EF_OBJECT2 && has_path(p, &t->ev.obj2, -1ull)))
 			a->how |= ZUG_ACCESS_FILE;
 		/* label_buffer() of user space */
@@ -447,7 +452,8 @@ __noinline int call_leased(struct task_state *t, const struct call_args *args)
 		/* to that strategy an end writes nothing */
 		at.access.how = ZUG_ACCESS_KNOWN;
 	else if (l->plan.kind == ZUG_PLAN_PENDING || l->plan.kind == ZUG_PLAN_SELECTION || l->plan.writes)
-		call_access(&at.access, l->plan.peers[l->plan.holder & (ZUG_PLAN_PEERS - 1)].process, !!path->len, args, address);
+		call_access(&at.access, l->plan.peers[l->plan.holder & (ZUG_PLAN_PEERS - 1)].process, !!path->len, args,
+			    address);
 	/* whether it is one of those that the search has in view has to be known */
 	if (at.access.how & ZUG_ACCESS_FILE && !at.access.object[0] &&
 	    (l->plan.kind == ZUG_PLAN_SELECTION || l->plan.nr_constraints)) {
@@ -479,7 +485,10 @@ __noinline int call_leased(struct task_state *t, const struct call_args *args)
 	return says;
 }
 
-/* Of a call that is no point, and that may change what paths lead to: user space has to look at those that were passed before. */
+/*
+ * Of a call that is no point, and that may change what paths lead to: user space has to look at those that were passed
+ * before.
+ */
 static __always_inline void sync_paths(struct task_struct *p, struct task_state *t)
 {
 	__u32 slot = t->slot;

@@ -20,7 +20,8 @@ static __always_inline bool within_primitive(struct task_state *t, __u64 addr)
 	if (t->flags & TF_INSIDE)
 		return true;
 	/* no primitive is longer than 64 bytes */
-	return joins || (t->prim[0] && addr - t->prim[0] < (t->small ? ZUG_SMALL_LOCK : 64)) || (t->prim[1] && addr - t->prim[1] < 64);
+	return joins || (t->prim[0] && addr - t->prim[0] < (t->small ? ZUG_SMALL_LOCK : 64)) ||
+	       (t->prim[1] && addr - t->prim[1] < 64);
 }
 
 /* Its wait is then a point of its own. */
@@ -383,8 +384,8 @@ static __always_inline bool handles(struct task_struct *p, __u32 signal)
 }
 
 /*
- * That signal would be handled as soon as the task is back in user mode, or as soon as its library lets it: where all signals are
- * blocked that is what the library does while it forks.
+ * That signal would be handled as soon as the task is back in user mode, or as soon as its library lets it: where all
+ * signals are blocked that is what the library does while it forks.
  */
 static __always_inline bool would_handle(struct task_struct *p, int signal)
 {
@@ -408,7 +409,8 @@ static __always_inline int signal_behind(struct task_struct *p, const struct tas
 /* A prototype stops there: from the next call on a debugger follows it. */
 static __always_inline bool halts_behind(struct zug_sandbox *s, struct task_struct *p, struct task_state *t)
 {
-	if (!s->setup.halt_behind || s->nr_calls < s->setup.halt_behind || t->id != s->holder || t->flags & TF_STOP || !stops_at_exit)
+	if (!s->setup.halt_behind || s->nr_calls < s->setup.halt_behind || t->id != s->holder || t->flags & TF_STOP ||
+	    !stops_at_exit)
 		return false;
 	s->setup.halt_behind = 0;
 	event_init(&t->ev, ZUG_EV_FRESH, p, t);
@@ -462,7 +464,8 @@ static __always_inline bool sets_handler(__s32 nr, __u64 action)
 {
 	__u64 handler = 0;
 
-	return nr == NR_rt_sigaction && action && !bpf_probe_read_user(&handler, sizeof(handler), (void *)action) && handler > 1;
+	return nr == NR_rt_sigaction && action && !bpf_probe_read_user(&handler, sizeof(handler), (void *)action) &&
+	       handler > 1;
 }
 
 #define SA_ABOUT_CHILDREN	3	/* SA_NOCLDSTOP, SA_NOCLDWAIT */
@@ -504,7 +507,8 @@ static __always_inline void call_noted(struct task_struct *p, struct task_state 
 	if (nr == NR_restart_syscall) {
 		t->flags &= ~TF_YIELD;
 	} else {
-		t->flags &= ~(TF_TIMED | TF_ENDLESS | TF_INSTANT | TF_LOOKS | TF_YIELD | TF_FIFO | TF_INSIDE | TF_SLEPT | TF_REPEATS);
+		t->flags &= ~(TF_TIMED | TF_ENDLESS | TF_INSTANT | TF_LOOKS | TF_YIELD | TF_FIFO | TF_INSIDE | TF_SLEPT |
+			      TF_REPEATS);
 		wait_begins(nr, args);
 	}
 	if (nr == NR_futex && (a[5] == ZUG_NOTE || inside_primitive(t, ip, BPF_CORE_READ(regs, sp))))

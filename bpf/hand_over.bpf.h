@@ -186,7 +186,10 @@ static __noinline bool is_transport(struct task_struct *p, __u64 fd, __u64 famil
 	return protocol == 6 /* IPPROTO_TCP */ || protocol == 17 /* _UDP */ || protocol == 262 /* _MPTCP */;
 }
 
-/* What lies behind the descriptor that the task waits for is one that only tasks of the test have, as far as it tells by itself. */
+/*
+ * What lies behind the descriptor that the task waits for is one that only tasks of the test have, as far as it tells by
+ * itself.
+ */
 static __always_inline bool waits_inside(struct task_struct *p, const struct task_state *t, const struct zug_lease *l)
 {
 	const struct zug_where *w = &t->ev.obj;
@@ -207,7 +210,10 @@ static __always_inline bool waits_plainly(struct task_struct *p, const struct ta
 		return false;
 	if (t->ev.nr == NR_wait4 || t->ev.nr == NR_waitid)
 		return true;
-	/* whether tasks wait for locks in a circle is found out where they stand still: a wait for a condition is none for its mutex */
+	/*
+	 * whether tasks wait for locks in a circle is found out where they stand still: a wait for a condition is none
+	 * for its mutex
+	 */
 	if (t->ev.nr == NR_futex)
 		return !t->last_lock || t->gathers || t->ev.arg[0] - t->last_lock >= 64;
 	return waits_inside(p, t, l);

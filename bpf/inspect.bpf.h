@@ -313,7 +313,10 @@ __noinline int find_where(__u32 mm, __u64 addr, struct zug_where *w)
 	return true;
 }
 
-/* Where an address of the task that runs, in that space, really lies, so that one shared object of two processes is one object. */
+/*
+ * Where an address of the task that runs, in that space, really lies, so that one shared object of two processes is one
+ * object.
+ */
 static __always_inline bool addr_where(const struct space *sp, __u64 addr, struct zug_where *w)
 {
 	/*

@@ -421,7 +421,8 @@ static __always_inline bool may_have_turn(struct task_struct *p, const struct ta
 }
 
 /* The same, and it is enabled. locks: tasks stand before some, which are known in this process alone. */
-static __always_inline bool may_hand(struct task_struct *p, const struct task_state *t, struct zug_lease *l, __u32 next, bool locks)
+static __always_inline bool may_hand(struct task_struct *p, const struct task_state *t, struct zug_lease *l, __u32 next,
+				     bool locks)
 {
 	const struct zug_peer *to = &l->plan.peers[next & (ZUG_PLAN_PEERS - 1)];
 
@@ -488,7 +489,8 @@ __noinline int plan_goes(__u32 slot, const struct stand *at, int may)
 
 /*
  * If what lock i says has changed, which may be or not, user space is told. false: this is the end of the lease. t: of the task
- * that runs, as in all functions of their own to BPF (global ones). The verifier looks at these once, and not for each way to them.
+ * that runs, as in all functions of their own to BPF (global ones). The verifier looks at these once, and not for each
+ * way to them.
  */
 __noinline int tell_lock(const struct task_state *t, __u32 i, int may)
 {
@@ -518,9 +520,9 @@ __noinline int tell_lock(const struct task_state *t, __u32 i, int may)
 }
 
 /*
- * The memory of the locks that other tasks stand before, where it has changed. false: this is the end of the lease. used: the lock
- * on which the holder's last operation was; where there are many, the others have changed only if the program writes to locks by
- * other means than their operations, as user space assumes as well (kworld_waiting.c).
+ * The memory of the locks that other tasks stand before, where it has changed. false: this is the end of the lease.
+ * used: the lock on which the holder's last operation was; where there are many, the others have changed only if the
+ * program writes to locks by other means than their operations, as user space assumes as well (kworld_waiting.c).
  */
 static __always_inline bool tell_locks(const struct task_state *t, struct zug_lease *l, __u64 used)
 {
@@ -554,8 +556,9 @@ static __always_inline bool read_before(struct task_state *t)
 }
 
 /*
- * The holder yields, and others could run, but its lease goes over that: 1, it goes on, and the event of its state says what user
- * space would read of memory there. (Locks before which others stand are not looked at: the stack of the caller is too large.)
+ * The holder yields, and others could run, but its lease goes over that: 1, it goes on, and the event of its state says
+ * what user space would read of memory there. (Locks before which others stand are not looked at: the stack of the
+ * caller is too large.)
  */
 __noinline int yields_leased(__u32 slot)
 {
@@ -583,7 +586,10 @@ static __always_inline bool holds_robust(struct task_struct *p)
 	return list && (bpf_probe_read_user(&first, sizeof(first), (void *)list) || first != list);
 }
 
-/* The holder, a thread, is about to end. Where it is dead its memory cannot be read any more: so it is here what others stand before. */
+/*
+ * The holder, a thread, is about to end. Where it is dead its memory cannot be read any more: so it is here what others
+ * stand before.
+ */
 static __noinline int plan_reads_last(struct task_struct *p, struct task_state *t)
 {
 	struct zug_lease *l;
@@ -596,7 +602,10 @@ static __noinline int plan_reads_last(struct task_struct *p, struct task_state *
 	return 0;
 }
 
-/* What the holder has done since its last point to the locks before which others stand is known here, where it sleeps or is dead. */
+/*
+ * What the holder has done since its last point to the locks before which others stand is known here, where it sleeps or is
+ * dead.
+ */
 static __always_inline bool knows_locks(const struct task_state *t, struct zug_lease *l)
 {
 	if (!l->nr_locks)

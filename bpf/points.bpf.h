@@ -403,8 +403,8 @@ __noinline __u32 code_says(const struct task_state *t, const struct space *sp, _
 #define CALLED_BY_C	4	/* frames of calls from C between that of a function and that of its caller */
 
 /*
- * At a look of an interpreter, in that frame and function: LEFT_OUT where the language's library executes, and the program has not
- * called that function. UNKNOWN: user space has to look (kworld_executes_own()).
+ * At a look of an interpreter, in that frame and function: LEFT_OUT where the language's library executes, and the
+ * program has not called that function. UNKNOWN: user space has to look (kworld_executes_own()).
  */
 __noinline __u32 look_says(const struct task_state *t, const struct space *sp, __u64 frame, __u64 code)
 {
@@ -564,9 +564,10 @@ __noinline int pass_left_out(struct task_state *t, const struct zug_site *site)
 static __always_inline __u32 unseen(struct task_struct *p, struct task_state *t, const struct zug_site *site,
 				    const struct space *sp, __u64 ret, __u32 place)
 {
-	if (place != ZUG_CALLER_IN || !site || site->flags & (ZUG_SITE_WAITS | ZUG_SITE_FROM) || !(t->ev.flags & ZUG_EF_OBJECT) ||
-	    !sees_alone(sp, &t->ev.obj) || (t->ev.flags & ZUG_EF_OBJECT2 && !sees_alone(sp, &t->ev.obj2)) ||
-	    (site->obj_arg && !may_pass(p, t, site)) || (sp->handles && (site->flags & ZUG_SITE_CODE || in_own_code(sp, ret))))
+	if (place != ZUG_CALLER_IN || !site || site->flags & (ZUG_SITE_WAITS | ZUG_SITE_FROM) ||
+	    !(t->ev.flags & ZUG_EF_OBJECT) || !sees_alone(sp, &t->ev.obj) ||
+	    (t->ev.flags & ZUG_EF_OBJECT2 && !sees_alone(sp, &t->ev.obj2)) || (site->obj_arg && !may_pass(p, t, site)) ||
+	    (sp->handles && (site->flags & ZUG_SITE_CODE || in_own_code(sp, ret))))
 		return place;
 	t->ev.flags |= ZUG_EF_LEFT_OUT;
 	return ZUG_CALLER_LEFT_OUT;

@@ -46,7 +46,10 @@ int BPF_PROG(zug_signal, int sig, struct kernel_siginfo *info, struct task_struc
 	struct task_state *t = state_of(to);
 	struct zug_sandbox *s;
 
-	/* the task that it ends may stand in the queue, and nothing else would tell that it dies: it does before the next point */
+	/*
+	 * the task that it ends may stand in the queue, and nothing else would tell that it dies: it does before the
+	 * next point
+	 */
 	if (t && to->pending.signal.sig[0] & SIGKILL_BIT && (s = sandbox_of(t))) {
 		s->may_die = 1;
 		lease_ends(t, ZUG_WHY_DIES);

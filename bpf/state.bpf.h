@@ -31,9 +31,8 @@
 const volatile __u32 zug_abi_version = ZUG_ABI_VERSION;
 
 /*
- * Mapped by user space, which writes watches (while nothing is under control), leases (while no task has the turn), known_files,
- * sleeps, nr_slots, rounds, searches and owners;
- * the rest is written here.
+ * Mapped by user space, which writes watches (while nothing is under control), leases (while no task has the turn),
+ * known_files, sleeps, nr_slots, rounds, searches and owners; the rest is written here.
  */
 struct zug_sandbox sandboxes[ZUG_MAX_SANDBOXES];
 struct zug_watch watches[ZUG_MAX_SANDBOXES][ZUG_MAX_WATCHES];
@@ -156,11 +155,13 @@ struct task_state {
 	__u32 joins;		/* its last point was a join: the futex it waits for is part of it */
 	__u32 gathers;		/* its last point was one of ZUG_ACCESS_GATHERS */
 	__u32 peer;		/* its place in the plan, when it was looked for last */
-	__u32 gives_buffers;	/* it has come to a call that accesses memory: the label of the system call in it may name that */
+	__u32 gives_buffers;	/* it has come to a call that accesses memory: the label of the system call in it may */
+				/* name that */
 	__u32 tells_eintr;	/* its last point was a primitive with ZUG_SITE_EINTR */
 	__u32 dying_round;	/* of its sandbox when it got TF_DYING_WAIT */
 	__u64 tries;		/* the lock that its last point was to take, by an instruction (ZUG_ARG_OPERAND); 0: none */
-	__u32 small;		/* the primitive that it last reached is a lock of Rust's: the next one may lie right behind it */
+	__u32 small;		/* the primitive that it last reached is a lock of Rust's: the next one may lie right */
+				/* behind it */
 	__u64 prim[2];		/* addresses of the primitive it last reached, and of a wait's mutex */
 	__u64 last_lock;	/* of its last point at an instruction: the lock there; 0: there was none */
 	__u32 fault;		/* the call that it makes is to have that fault (zug_ctl.fault); 0: none, or it is over */

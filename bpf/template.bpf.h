@@ -32,7 +32,10 @@ static __always_inline int template_keep(struct zug_sandbox *s, __u32 slot, stru
 /* The sandbox is as it was then. */
 static __always_inline void template_restore(struct zug_sandbox *s, const struct zug_sandbox *kept)
 {
-	/* the prototype was told times of files that count from there; the files of an environment that was made since are older */
+	/*
+	 * the prototype was told times of files that count from there; the files of an environment that was made since
+	 * are older
+	 */
 	if (kept->nr_file_looks) {
 		s->setup.files_since = kept->setup.files_since;
 		if (s->setup.files_done > kept->setup.files_since) {

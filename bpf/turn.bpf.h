@@ -552,7 +552,10 @@ static __noinline void dies_aside(struct zug_sandbox *s, struct task_struct *p, 
 	emit(s, ZUG_EV_EXIT, LOOSE(p)->signal->live.counter == 0 ? ZUG_EF_ROOT : 0, p, t, exit_status(p), 0);
 }
 
-/* The current task, which has the turn, is about to leave its call, and stops there as if it had blocked in it (over_early()). */
+/*
+ * The current task, which has the turn, is about to leave its call, and stops there as if it had blocked in it
+ * (over_early()).
+ */
 __noinline int stands_behind(__s32 nr)
 {
 	struct task_struct *p = bpf_get_current_task_btf();
@@ -793,8 +796,9 @@ struct {
 static __u32 nr_blips;
 
 /*
- * Every sandbox whose last blip, or beginning, is long ago has one now. A kick does nothing while a task of another class has the
- * lane: it is repeated until the blip is over, and while a sandbox is drained, whose holder had the lane without an end.
+ * Every sandbox whose last blip, or beginning, is long ago has one now. A kick does nothing while a task of another
+ * class has the lane: it is repeated until the blip is over, and while a sandbox is drained, whose holder had the lane
+ * without an end.
  */
 static int blip_all(void *map, __u32 *key, struct blip_timer *b)
 {

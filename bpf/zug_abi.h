@@ -29,53 +29,65 @@
 #define ZUG_MAX_WATCHES		4	/* debug registers of x86-64 */
 #define ZUG_NR_SYSCALLS		512	/* a power of two */
 #define ZUG_NO_SITE		0xffffffffu
-#define ZUG_DEV_ADDRESS		0xfffffffeu	/* zug_known_file.dev of an address of sockets, whose number is zug_address_number() */
-#define ZUG_DEV_SYSV		0xffffffffu	/* zug_where.dev of a System V IPC object: ino is its id + 1, offset zug_syscall.sysv */
+#define ZUG_DEV_ADDRESS		0xfffffffeu	/* zug_known_file.dev of an address of sockets, whose number is */
+						/* zug_address_number() */
+#define ZUG_DEV_SYSV		0xffffffffu	/* zug_where.dev of a System V IPC object: ino is its id + 1, offset */
+						/* zug_syscall.sysv */
 
 /* A task is known by the number its sandbox gave it: 1, 2, 3... in order of creation; 0 is no task. */
 
 enum zug_event_kind {
-	ZUG_EV_NEW = 1,		/* arg[0]: creator's id, [1]: clone flags, [2]: what it calls itself (its own namespace's pid) */
+	ZUG_EV_NEW = 1,		/* arg[0]: creator's id, [1]: clone flags, [2]: what it calls itself (its own namespace's */
+				/* pid) */
 	ZUG_EV_START,		/* first exec done, control begins (gives up the turn) */
 	ZUG_EV_POINT,		/* before a probed instruction: site, ip, arg[0..3] (or [0]: operand), ret, obj */
-	ZUG_EV_SYSCALL,		/* before a system call: nr, ip, sp, bp, arg[0..3], obj of its first fd. LEASED: sp is an address in what */
-				/* has called it (0: it is known by ip); of an empty path obj2 is the file, state its number of names */
+	ZUG_EV_SYSCALL,		/* before a system call: nr, ip, sp, bp, arg[0..3], obj of its first fd. LEASED: sp is an */
+				/* address in what has called it (0: it is known by ip); of an empty path obj2 is the */
+				/* file, state its number of names */
 	ZUG_EV_WATCH,		/* after an access to a watched variable: ip, arg[0]: address, arg[1]: index */
 	ZUG_EV_YIELD,		/* sched_yield() */
 	ZUG_EV_SPIN,		/* ran for spin_ns without reaching a point, or alone for lone_ns: then arg[0] is 1 */
 	ZUG_EV_BLOCK,		/* not runnable any more: nr, arg[0..3], state, obj */
 	ZUG_EV_WAKE,		/* runnable: arg[0]: waker's id, 0 for none of the sandbox */
 	ZUG_EV_EXIT,		/* dead; arg[0]: wait status of its process so far; ip: if a fault ended it in its turn */
-	ZUG_EV_EXEC,		/* new program: arg[0]: start_code, [1]: start_data, [2]: start_brk, [3]: address space; obj: its file */
+	ZUG_EV_EXEC,		/* new program: arg[0]: start_code, [1]: start_data, [2]: start_brk, [3]: address space; */
+				/* obj: its file */
 	ZUG_EV_ASK,		/* no task has the turn: decide (may also be a flag of another event) */
-	ZUG_EV_MODULE,		/* a probed module is mapped: site: module; arg[0]: start, [1]: end, [2]: pgoff, [3]: address space */
+	ZUG_EV_MODULE,		/* a probed module is mapped: site: module; arg[0]: start, [1]: end, [2]: pgoff, [3]: */
+				/* address space */
 	ZUG_EV_UNPROBED,	/* executable mapping of a file without probes: obj; arg as in MODULE */
-	ZUG_EV_LEAVE,		/* left the scheduling class (arg[0] = 0), the cgroup (1) or the lane (2: nothing is under control any more) */
+	ZUG_EV_LEAVE,		/* left the scheduling class (arg[0] = 0), the cgroup (1) or the lane (2: nothing is */
+				/* under control any more) */
 	ZUG_EV_UNGRANTED,	/* ran without a grant: a bug of ours */
 	ZUG_EV_LENT,		/* waited uninterruptibly for long: its turn was lent to the others */
 	ZUG_EV_REFUSED,		/* a system call that zugzwang does not let through: nr */
-	ZUG_EV_FRESH,		/* at its first system call after an exec, an UNPROBED, or the MODULE of an interpreter while quiet; or where that */
-				/* ends with zug_turn.looks_out (gives up the turn): prepare it, and let it go on. arg[0] 1: at */
-				/* zug_setup.halt_behind */
-	ZUG_EV_TIMER,		/* has set a timer by nr; arg[0]: its id or descriptor, [1]: interval, ns, deadline: 0 for never; */
-				/* timer_create: arg[1]: word holds its sigevent */
-	ZUG_EV_STEPPED,		/* right after the instruction of a WATCHED point: as WATCH; arg[0] 0: its operand is not known */
+	ZUG_EV_FRESH,		/* at its first system call after an exec, an UNPROBED, or the MODULE of an interpreter */
+				/* while quiet; or where that ends with zug_turn.looks_out (gives up the turn): prepare */
+				/* it, and let it go on. arg[0] 1: at zug_setup.halt_behind */
+	ZUG_EV_TIMER,		/* has set a timer by nr; arg[0]: its id or descriptor, [1]: interval, ns, deadline: 0 */
+				/* for never; timer_create: arg[1]: word holds its sigevent */
+	ZUG_EV_STEPPED,		/* right after the instruction of a WATCHED point: as WATCH; arg[0] 0: its operand is not */
+				/* known */
 	ZUG_EV_HOT,		/* a place beyond its limit is still reached often: take its breakpoint away here; site, ip */
-	ZUG_EV_FATAL,		/* a signal of its own doing (nr) will end its process (gives up the turn): no point, let it go on; */
-				/* nr 0: it ends its process with status arg[0], not 0 */
+	ZUG_EV_FATAL,		/* a signal of its own doing (nr) will end its process (gives up the turn): no point, let */
+				/* it go on; nr 0: it ends its process with status arg[0], not 0 */
 	ZUG_EV_FAULT,		/* the call that ZUG_CMD_FAULT was given for: arg[0]: 1 it had the fault, 0 it did not; comes */
 				/* before all that the task does after that call, also when the call blocks */
 	ZUG_EV_SIGNAL,		/* before the first instruction of a handler: ip; arg[0]: the signal */
 	ZUG_EV_RETURNS,		/* a handler returns */
 	ZUG_EV_LOCK,		/* lock arg[0] of the lease has changed: word. Comes before the point at which that was seen */
-	ZUG_EV_NOTE,		/* libzug tells what comes next (zug_note.h): arg[0]: what, [1]: object, [2]: caller, answer, name, ip */
-	ZUG_EV_OUTPUT,		/* as SYSCALL, of a write to a file or pipe (gives up the turn): with ZUG_CMD_LOUD it is where the search */
-				/* begins, else no point, let it go on */
+	ZUG_EV_NOTE,		/* libzug tells what comes next (zug_note.h): arg[0]: what, [1]: object, [2]: caller, */
+				/* answer, name, ip */
+	ZUG_EV_OUTPUT,		/* as SYSCALL, of a write to a file or pipe (gives up the turn): with ZUG_CMD_LOUD it is */
+				/* where the search begins, else no point, let it go on */
 	ZUG_EV_PATH,		/* struct zug_path: of the SYSCALL that comes next and is LEASED */
-	ZUG_EV_SYNC,		/* before a system call that changes what paths lead to, or sets a timer by nr (gives up the turn): no point, let it go on */
-	ZUG_EV_HAND,		/* stops at the point that comes next, which is LEASED, and task arg[0] has the turn; arg[1]: 1 + the place */
-				/* in the lease of the lock before which it stops (0: none), [2]: its address; word */
-	ZUG_EV_BEHIND,		/* as SYSCALL, behind a fork() or kill() of a process that handles signal arg[0], which may come of that */
+	ZUG_EV_SYNC,		/* before a system call that changes what paths lead to, or sets a timer by nr (gives up */
+				/* the turn): no point, let it go on */
+	ZUG_EV_HAND,		/* stops at the point that comes next, which is LEASED, and task arg[0] has the turn; */
+				/* arg[1]: 1 + the place in the lease of the lock before which it stops (0: none), [2]: */
+				/* its address; word */
+	ZUG_EV_BEHIND,		/* as SYSCALL, behind a fork() or kill() of a process that handles signal arg[0], which */
+				/* may come of that */
 };
 
 /* Flags of an event */
@@ -100,9 +112,12 @@ enum zug_event_kind {
 #define ZUG_EF_BEFORE	(1u << 18)	/* POINT, SYSCALL: before_addr and before are known */
 #define ZUG_EF_LEFT_OUT	(1u << 19)	/* POINT: --only and --not leave it out */
 #define ZUG_EF_CALLER	(1u << 20)	/* POINT that stops: whether they do user space has to find out, from what calls it */
-#define ZUG_EF_CODE	(1u << 23)	/* POINT, SYSCALL that stops: whether they do user space has to find out, from functions (struct zug_code) */
-#define ZUG_EF_EXECUTES	(1u << 22)	/* POINT that stops: whether it is one user space has to find out, from what is executed: arg[0] */
-#define ZUG_EF_OVER	(1u << 21)	/* BLOCK: the kernel's timer was faster. The task has not slept, and stands behind the call */
+#define ZUG_EF_CODE	(1u << 23)	/* POINT, SYSCALL that stops: whether they do user space has to find out, from */
+					/* functions (struct zug_code) */
+#define ZUG_EF_EXECUTES	(1u << 22)	/* POINT that stops: whether it is one user space has to find out, from what is */
+					/* executed: arg[0] */
+#define ZUG_EF_OVER	(1u << 21)	/* BLOCK: the kernel's timer was faster. The task has not slept, and stands */
+					/* behind the call */
 
 /* Where an object lies: a file (or shared memory) and an offset, or a private address. */
 struct zug_where {
@@ -138,7 +153,8 @@ struct zug_event {
 	union {
 		char comm[16];		/* EXEC */
 		struct {
-			__u64 before_addr;	/* POINT that stops, or what passes under a lease: the primitive of the point before, if it was one */
+			__u64 before_addr;	/* POINT that stops, or what passes under a lease: the primitive of the */
+						/* point before, if it was one */
 			__u32 before[6];	/* its memory now */
 		};
 	};
@@ -147,7 +163,9 @@ struct zug_event {
 		char name[ZUG_NOTE_NAME];	/* NOTE */
 		__u64 stack[2];		/* POINT with ZUG_EF_CALLER at an instruction: stack and frame pointer */
 		__u64 time_orig[2];	/* BLOCK: what lay at time_addr */
-		__u64 bp;		/* SYSCALL: the frame pointer; of poll() and its kin word[2..3]: what obj and obj2 are by; of rt_sigprocmask() the signals that it blocks, and that were not blocked */
+		__u64 bp;		/* SYSCALL: the frame pointer; of poll() and its kin word[2..3]: what obj and */
+					/* obj2 are by; of rt_sigprocmask() the signals that it blocks, and that were not */
+					/* blocked */
 	};
 };
 
@@ -192,20 +210,24 @@ struct zug_setup {
 	__u32 nr_cpus;		/* what sched_getaffinity() says; 0: the machine's own */
 	__u32 virtual_time;	/* the test sees the clock of the sandbox, and its time-outs expire when user space says so */
 	__u32 seeded;		/* the test gets random numbers of the seed instead of the machine's */
-	__u32 stepped;		/* instructions at points are never executed in their place: a debugger may watch what they access */
+	__u32 stepped;		/* instructions at points are never executed in their place: a debugger may watch what */
+				/* they access */
 	__u32 quiet;		/* what zug_sandbox.quiet is at first */
 	__u32 tell_output;	/* while it is: ZUG_EV_OUTPUT */
-	__u32 halt_behind;	/* the task stops behind the system call of that number (zug_sandbox.nr_calls), with FRESH; 0: none */
+	__u32 halt_behind;	/* the task stops behind the system call of that number (zug_sandbox.nr_calls), with */
+				/* FRESH; 0: none */
 	__u32 pad;
 	__u64 from_calls[ZUG_NR_SYSCALLS / 64];	/* bits: system calls that end it */
 };
 
 /* What comes with the turn (ZUG_CMD_GRANT), and stays until the next one is granted. */
 struct zug_turn {
-	__u64 alarm;		/* from then on points stop also where no other task is runnable: a time-out may expire; 0: never */
+	__u64 alarm;		/* from then on points stop also where no other task is runnable: a time-out may expire; */
+				/* 0: never */
 	__u64 spin_ns;		/* so long the holder may compute without a point; 0: for ever */
 	__u64 lone_ns;		/* and so long where no other task is runnable; at least spin_ns */
-	__u32 any_time;		/* a time-out may expire at each point that is not left out: it stops also where no other task is runnable */
+	__u32 any_time;		/* a time-out may expire at each point that is not left out: it stops also where no other */
+				/* task is runnable */
 	__u32 stop_always;	/* stop at every point, also where no other task could run (replay) */
 	__u32 own_only;		/* of an interpreter's task only what the program's own functions do is a point */
 	__u32 looks_out;	/* breakpoints are out of processes until the search begins: the task that comes there stops */
@@ -246,9 +268,13 @@ struct zug_sandbox {
 	__u32 env_used;		/* ZUG_ENV_*: parts of its environment that may not be what they were */
 	__u32 template_run;	/* the execution in which its template was made; 0: it has none */
 	__u32 forked;		/* this execution was forked from that */
-	__u32 quiet;		/* ZUG_QUIET_*: points are passed without an event until a task comes to where the search begins */
+	__u32 quiet;		/* ZUG_QUIET_*: points are passed without an event until a task comes to where the search */
+				/* begins */
 	__u32 nr_quiet;		/* how many were */
-	/* while it is, and there is one task: its system calls, and the number of the first that does not stay inside (inside.h); 0: none */
+	/*
+	 * while it is, and there is one task: its system calls, and the number of the first that does not stay inside
+	 * (inside.h); 0: none
+	 */
 	__u32 nr_calls, moment;
 	__u64 tid_address, robust_list, robust_len;	/* as it has told the kernel by these */
 	__u64 io_since;		/* ns, valid while holder_io */
@@ -258,7 +284,10 @@ struct zug_sandbox {
 	__u64 clock;		/* virtual time: ns since the execution began */
 	__u64 nr_points, nr_asks, nr_switches;
 	__u64 asked_at;		/* ns, when the last question was sent */
-	/* what zug_turn's times and questions come to, ns: the holder ran; from a point to its question; from a grant to the run */
+	/*
+	 * what zug_turn's times and questions come to, ns: the holder ran; from a point to its question; from a grant to
+	 * the run
+	 */
 	__u64 ran_ns, stop_ns, grant_ns;
 	__u64 stopping;		/* the holder leaves its CPU for a point */
 	__u64 nr_ungranted;	/* runs without a grant: 0, or zugzwang is broken */
@@ -377,7 +406,8 @@ struct zug_syscall {
 	__u8 sysv;	/* its first argument is a System V id: 1 of semaphores, 2 of a queue */
 	__u8 sock_time;	/* a time-out of fd_arg's socket ends its wait: 1 SO_RCVTIMEO, 2 SO_SNDTIMEO */
 	__u8 polls;	/* poll() and its kin: one or two descriptors that it looks at are its objects */
-	__u8 path_arg, path2_arg;	/* 1..: which arguments are paths; the descriptor of the first one's folder is the one before */
+	__u8 path_arg, path2_arg;	/* 1..: which arguments are paths; the descriptor of the first one's folder is */
+					/* the one before */
 	__u8 lease;	/* enum zug_call_lease */
 	__u8 object;	/* enum zug_call_object */
 	__u8 writes;	/* its label says so */
@@ -400,13 +430,17 @@ enum zug_call_object {
 enum zug_call_lease {
 	ZUG_CALL_STOPS = 0,
 	ZUG_CALL_PASSES,	/* its label follows from the event */
-	ZUG_CALL_READS,		/* the same, but what has no name may be a descriptor of signals, of which user space asks the process */
+	ZUG_CALL_READS,		/* the same, but what has no name may be a descriptor of signals, of which user space */
+				/* asks the process */
 	ZUG_CALL_OPENS,		/* passes if it creates nothing: flags come behind its path */
-	ZUG_CALL_ENDS,		/* passes if it is not the root command that ends, and with status 0; or that one with zug_lease.root_ends */
+	ZUG_CALL_ENDS,		/* passes if it is not the root command that ends, and with status 0; or that one with */
+				/* zug_lease.root_ends */
 	ZUG_CALL_MASKS,		/* passes while no signal is pending, which it could let the task handle */
-	ZUG_CALL_KILLS,		/* passes if the signal goes to the thread that sends it: its number, and the signal, are the last arguments */
+	ZUG_CALL_KILLS,		/* passes if the signal goes to the thread that sends it: its number, and the signal, are */
+				/* the last arguments */
 	ZUG_CALL_CONNECTS,	/* passes: the address that it names goes ahead of it, as a path does */
-	ZUG_CALL_BINDS,		/* the same, unless it makes a file and paths were passed before it; where it is no point, as MOVES */
+	ZUG_CALL_BINDS,		/* the same, unless it makes a file and paths were passed before it; where it is no */
+				/* point, as MOVES */
 	ZUG_CALL_MOVES,		/* no point, but it changes what paths lead to: ZUG_EV_SYNC where paths were passed before it */
 };
 
@@ -415,7 +449,8 @@ enum zug_call_lease {
 
 /*
  * True for the set at addr with which a library blocks all signals for a moment, for its own sake: a constant beside its code,
- * which makes the call at ip, or where a thread that ends is described, behind its thread pointer tls (glibc 2.41; 0: not known).
+ * which makes the call at ip, or where a thread that ends is described, behind its thread pointer tls (glibc 2.41; 0:
+ * not known).
  */
 static inline _Bool zug_blocks_all(__u64 set, __u64 addr, __u64 ip, __u64 tls)
 {
@@ -477,15 +512,17 @@ struct zug_site {
 	__u8 base, index;	/* index into struct pt_regs as an array of words, plus 1; 0 none */
 	__u8 shift;
 	__u8 ip_add;		/* relative to the instruction's end, this many bytes after its begin; 0: not */
-	__s32 disp;		/* with ZUG_SITE_OUTER: its library's code begins so many bytes before; 0: where its file does */
+	__s32 disp;		/* with ZUG_SITE_OUTER: its library's code begins so many bytes before; 0: where its file */
+				/* does */
 	__u32 limit;		/* in one execution few stops after so many hits; 0: always one */
 	struct zug_pass pass;
 	struct zug_insn insn;
 	__u32 access;		/* ZUG_ACCESS_* of its operation; its objects are those of the event */
-	__u32 within;		/* the operand lies so many bytes behind the begin of another object, which counts as well; 0: of none */
+	__u32 within;		/* the operand lies so many bytes behind the begin of another object, which counts as */
+				/* well; 0: of none */
 	/*
-	 * ZUG_SITE_EXECUTES, zug_site_leads(): from the operand on, where the address of the next one lies, behind each (right there:
-	 * ZUG_PATH_HERE); 0: no more.
+	 * ZUG_SITE_EXECUTES, zug_site_leads(): from the operand on, where the address of the next one lies, behind each
+	 * (right there: ZUG_PATH_HERE); 0: no more.
 	 * ZUG_SITE_PIECES: [0], if not 0, is where in the operand the address of the pieces lies, and behind that their number.
 	 */
 	__s16 path[ZUG_SITE_PATH];
@@ -506,7 +543,10 @@ struct zug_hits {
 #define ZUG_SITE_ANY	(1u << 5)	/* an instruction of which it is not known whether it accesses watched memory */
 #define ZUG_SITE_SECOND	(1u << 6)	/* accesses also what rsi, or the register obj2_arg, (arg[1]) leads to: obj2 */
 #define ZUG_SITE_EINTR	(1u << 7)	/* a primitive that says when a signal has ended its wait */
-/* a primitive: what its library does until it returns is part of it; an instruction: it may be part of a call (ZUG_ARG_OPERAND) */
+/*
+ * a primitive: what its library does until it returns is part of it; an instruction: it may be part of a call
+ * (ZUG_ARG_OPERAND)
+ */
 #define ZUG_SITE_WHOLE	(1u << 8)
 #define ZUG_SITE_REP	(1u << 9)	/* repeats with a count in rcx: one stop for all of it, though each trap is one round */
 #define ZUG_SITE_FROM	(1u << 10)	/* ends zug_sandbox.quiet */
@@ -519,20 +559,24 @@ struct zug_hits {
  * of path, says whether that is a stop: as callers do (struct zug_caller_key), but for what is left out, which is no point.
  */
 #define ZUG_SITE_EXECUTES (1u << 15)
-#define ZUG_SITE_ALONE	(1u << 23)	/* with ZUG_SITE_EXECUTES: of what is not known yet nothing is asked where no other could run */
+#define ZUG_SITE_ALONE	(1u << 23)	/* with ZUG_SITE_EXECUTES: of what is not known yet nothing is asked where no */
+					/* other could run */
 #define ZUG_SITE_BEHIND	(1u << 23)	/* with ZUG_SITE_FROM, and without that: no stop, and it ends ZUG_QUIET_FAR alone */
-#define ZUG_SITE_NESTS	(1u << 28)	/* a primitive of a library that stops at its own calls, but not at those that this one makes */
-#define ZUG_SITE_CASES	(1u << 30)	/* a select of Go's: the operand is its list of cases, the objects (arg[0] and [1]) are its channels */
+#define ZUG_SITE_NESTS	(1u << 28)	/* a primitive of a library that stops at its own calls, but not at those that */
+					/* this one makes */
+#define ZUG_SITE_CASES	(1u << 30)	/* a select of Go's: the operand is its list of cases, the objects (arg[0] and */
+					/* [1]) are its channels */
 /*
  * The operand is an array of struct iovec, of as many as rdx says. The objects are the first two of these pieces that are not
- * empty: their addresses are arg[0] and [1], their lengths arg[2] and [3]. What rsi leads to is in ret. Where that memory is not
- * there arg[0] is 0, and arg[3] what rdx says.
+ * empty: their addresses are arg[0] and [1], their lengths arg[2] and [3]. What rsi leads to is in ret. Where that
+ * memory is not there arg[0] is 0, and arg[3] what rdx says.
  */
 #define ZUG_SITE_PIECES	(1u << 31)
 #define ZUG_MAX_PIECES	4	/* so many are looked at */
 /*
- * With ZUG_SITE_EXECUTES (no flag is left): a function that Java's interpreter calls before it executes a bytecode. A stop where
- * that accesses an element of an array: the array's address is arg[1], the bytecode with the index << 8 arg[2].
+ * With ZUG_SITE_EXECUTES (no flag is left): a function that Java's interpreter calls before it executes a bytecode. A
+ * stop where that accesses an element of an array: the array's address is arg[1], the bytecode with the index << 8
+ * arg[2].
  */
 #define ZUG_SITE_ELEMENT (1u << 31)
 #define ZUG_JAVA_LOADS	0x2e	/* iaload and seven more */
@@ -540,14 +584,15 @@ struct zug_hits {
 #define ZUG_JAVA_ARRAYS	8
 #define ZUG_JAVA_BYTES	5	/* baload is so many behind iaload, then comes caload */
 #define ZUG_JAVA_SHORTS	7
-#define ZUG_SITE_READS	(1u << 29)	/* not a stop: its library reads files of its own until it returns, and these calls are no points */
+#define ZUG_SITE_READS	(1u << 29)	/* not a stop: its library reads files of its own until it returns, and these */
+					/* calls are no points */
 /* of ZUG_SITE_OPERAND, in flags: bytes that the instruction accesses (up to 64, 0: none), and its own length */
 #define ZUG_SITE_SIZE(flags) ((flags) >> 16 & 127)
 #define ZUG_SITE_LEN(flags) ((flags) >> 24 & 15)
 #define ZUG_SITE_SHAPE(size, len) ((__u32)(size) << 16 | (__u32)(len) << 24)
 /*
- * What path leads to from the operand (base and disp), as it is at that moment, goes with the event: as arg[1] of a function, as
- * arg[3] of an instruction. (No flag is left.)
+ * What path leads to from the operand (base and disp), as it is at that moment, goes with the event: as arg[1] of a
+ * function, as arg[3] of an instruction. (No flag is left.)
  */
 static inline int zug_site_leads(const struct zug_site *s)
 {
@@ -592,13 +637,14 @@ struct zug_caller {
 		__s32 size;	/* ABOVE: its frame ends so many bytes above the stack pointer, behind the return address */
 		__u32 hits;	/* IN, of what an interpreter executes: how often, in that execution */
 	};
-	__s32 bp_at;		/* its caller's frame pointer lies so many bytes behind that end; 0: it is still in the register */
+	__s32 bp_at;		/* its caller's frame pointer lies so many bytes behind that end; 0: it is still in the */
+				/* register */
 	__u32 by_bp;		/* above the frame pointer instead */
 };
 
 /*
- * Of a place in a file's code: what the caller of a system call is there. IN: the place itself; NONE: it cannot be told; ABOVE: the
- * place before its return address says.
+ * Of a place in a file's code: what the caller of a system call is there. IN: the place itself; NONE: it cannot be told;
+ * ABOVE: the place before its return address says.
  */
 struct zug_step_key {
 	__u64 offset;		/* in the file */
@@ -662,8 +708,8 @@ struct zug_module {
 	__u32 number;
 	__u32 of_system;	/* it is a library of the distribution */
 	/*
-	 * Of an interpreter whose own locks are no points: where it has them, behind the place in memory where its file would begin;
-	 * so many bytes, 0: none.
+	 * Of an interpreter whose own locks are no points: where it has them, behind the place in memory where its file
+	 * would begin; so many bytes, 0: none.
 	 */
 	__u64 data, data_size;
 	struct zug_frames frames;
@@ -700,8 +746,10 @@ enum zug_cmd {
 	ZUG_CMD_FAULT,		/* the system call before which pid stands is to have fault; ZUG_EV_FAULT says whether it had */
 	ZUG_CMD_AGAIN,		/* the next system call of pid is the same once more */
 	ZUG_CMD_TAKE,		/* the next stop of pid by ptrace gives the turn up, as a wait does */
-	ZUG_CMD_TEMPLATE,	/* pid, the only task, has the turn and is stopped by ptrace: it is a prototype (template.bpf.h) */
-	ZUG_CMD_GO,		/* pid, the child of a template, is stopped by ptrace: it has the turn, with turn, when it goes on */
+	ZUG_CMD_TEMPLATE,	/* pid, the only task, has the turn and is stopped by ptrace: it is a prototype */
+				/* (template.bpf.h) */
+	ZUG_CMD_GO,		/* pid, the child of a template, is stopped by ptrace: it has the turn, with turn, when */
+				/* it goes on */
 };
 
 /* zug_ctl.fault: an errno (up to 4095), with which a hook refuses the call, if it comes to one that can; or */
@@ -711,7 +759,8 @@ struct zug_regs {
 	__u64 regs[17];		/* in DWARF order of x86-64 */
 	__u64 fsbase;		/* thread pointer */
 	__u64 vectors;		/* floating point and vector registers, as a hash */
-	__u64 stepped;		/* the kernel executes a probed instruction out of line: where it is in the program; 0: it does not */
+	__u64 stepped;		/* the kernel executes a probed instruction out of line: where it is in the program; 0: */
+				/* it does not */
 };
 
 /* Descriptors of the caller; -1: none. */

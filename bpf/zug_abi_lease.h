@@ -24,7 +24,8 @@ struct zug_pass {
 	__u8 kind;
 	__u8 index;
 	__u8 steps;		/* that passing it is, for user space */
-	__u8 plain;		/* of a lock, 1 + index of the word that is 0 where the task surely blocks if it may not pass; 0: it always does */
+	__u8 plain;		/* of a lock, 1 + index of the word that is 0 where the task surely blocks if it may not */
+				/* pass; 0: it always does */
 	__u32 mask, value;
 };
 #define ZUG_PASS_KIND_MUSL	1	/* plain: of a mutex, whose kind is there */
@@ -33,9 +34,9 @@ struct zug_pass {
 #define ZUG_PASS_ALONE		1	/* plain, of NEVER: it does not end the lease of a task that is alone */
 
 /*
- * Behind the lease of one task: who has the turn next, without a question. At each step the kernel side finds out who is to make
- * it: the holder goes on, or hands the turn to the next one. Where it cannot tell, or that task has something for user space
- * to see, it asks.
+ * Behind the lease of one task: who has the turn next, without a question. At each step the kernel side finds out who is
+ * to make it: the holder goes on, or hands the turn to the next one. Where it cannot tell, or that task has something
+ * for user space to see, it asks.
  */
 #define ZUG_PLAN_PEERS		256	/* a power of two */
 #define ZUG_PLAN_RUNS		32
@@ -44,7 +45,10 @@ struct zug_pass {
 enum zug_plan_kind {
 	ZUG_PLAN_NONE = 0,
 	ZUG_PLAN_STEPS,		/* runs say who makes the next steps */
-	/* who is chosen where several tasks are enabled: as enum search_rule.by of search/search.h, whose generator is that of rng.h */
+	/*
+	 * who is chosen where several tasks are enabled: as enum search_rule.by of search/search.h, whose generator is
+	 * that of rng.h
+	 */
 	ZUG_PLAN_DRAWS,
 	ZUG_PLAN_RANKS,
 	ZUG_PLAN_CHOICES,	/* runs say who, and behind them base */
@@ -62,10 +66,14 @@ enum zug_plan_kind {
  */
 #define ZUG_ACCESS_KNOWN	(1u << 0)	/* else nothing is known of it */
 #define ZUG_ACCESS_WRITES	(1u << 1)
-#define ZUG_ACCESS_GATHERS	(1u << 2)	/* of a site: it waits until enough tasks have come, and not for a task that has something */
-#define ZUG_ACCESS_FILE		(1u << 3)	/* an object is one that a path may lead to. Without object[0]: which one is not known */
-#define ZUG_ACCESS_ENDS		(1u << 4)	/* of a site: on a lock or condition, and it ends at once; of a lock where pass says that it is free */
-#define ZUG_ACCESS_NEW		(1u << 5)	/* an object is none of the program's own static data: user space may give it a number at this point */
+#define ZUG_ACCESS_GATHERS	(1u << 2)	/* of a site: it waits until enough tasks have come, and not for a task */
+						/* that has something */
+#define ZUG_ACCESS_FILE		(1u << 3)	/* an object is one that a path may lead to. Without object[0]: which one */
+						/* is not known */
+#define ZUG_ACCESS_ENDS		(1u << 4)	/* of a site: on a lock or condition, and it ends at once; of a lock */
+						/* where pass says that it is free */
+#define ZUG_ACCESS_NEW		(1u << 5)	/* an object is none of the program's own static data: user space may */
+						/* give it a number at this point */
 #define ZUG_OBJECT_ANY		1ull		/* it could do anything; with WRITES */
 struct zug_access {
 	__u64 object[2];	/* in memory: zug_object_key(), else as labels say it; 0: none. [1] is 0 when [0] is */
@@ -121,11 +129,14 @@ static inline __u32 zug_lock_slot(__u64 addr)
 
 struct zug_peer {
 	__u32 task, pid;	/* as with ZUG_CMD_GRANT; 0: it is not there yet, but parent's */
-	__u16 parent, nth;	/* 1 + the peer that is its parent; among the children that are still to come, who come in that order */
+	__u16 parent, nth;	/* 1 + the peer that is its parent; among the children that are still to come, who come */
+				/* in that order */
 	__u16 lock;		/* 1 + the place of the lock that it stands before; 0: none */
-	__u16 before;		/* the kernel side's own, as behind: the peers that stand before the same lock, from zug_plan.first on */
+	__u16 before;		/* the kernel side's own, as behind: the peers that stand before the same lock, from */
+				/* zug_plan.first on */
 	__u64 weight;		/* but with STEPS and CHOICES; SELECTION: what decides who is intended */
-	struct zug_pass pass;	/* what that says: whether it is enabled. NEVER: it is, but its next step is for user space to see */
+	struct zug_pass pass;	/* what that says: whether it is enabled. NEVER: it is, but its next step is for user */
+				/* space to see */
 	__u16 on;		/* the kernel side's own: it is in zug_plan.set */
 	__u16 born;		/* the kernel side's own: children that it has created with this plan */
 	struct zug_access access;	/* PENDING, SELECTION, TURNS that end with a write */
@@ -144,7 +155,8 @@ struct zug_ordered {
 	__u32 peer;
 };
 /*
- * DIFFERENCES: where the holder, that peer, has made so many steps, the next one goes on. next: not below ZUG_PLAN_PEERS: unknown.
+ * DIFFERENCES: where the holder, that peer, has made so many steps, the next one goes on. next: not below
+ * ZUG_PLAN_PEERS: unknown.
  * QUOTAS: the peer, while it has made fewer steps.
  */
 struct zug_difference {
@@ -192,7 +204,8 @@ struct zug_plan {
 	__u32 unsure;		/* the kernel side's own: which steps are done is not clear, but so many are still owed */
 	__u32 shares;		/* DRAWS, SELECTION: search_rule.shares */
 	__u32 turn, ahead, begun;	/* TURNS: as struct search_rule has them */
-	__u32 object_by;	/* SELECTION, without an object: 1 + the peer that comes to it first, if any does; 0: none will */
+	__u32 object_by;	/* SELECTION, without an object: 1 + the peer that comes to it first, if any does; 0: */
+				/* none will */
 	__u32 writes, wrote;	/* TURNS: as struct search_rule has them */
 	/*
 	 * A lease ends where user space may take a task for one that yields: behind `calm` steps, at one of a peer that has no
@@ -203,7 +216,8 @@ struct zug_plan {
 		struct zug_ordered order[ZUG_PLAN_ORDERED];
 		struct zug_difference differences[ZUG_PLAN_ORDERED];
 	};
-	__u16 first[ZUG_LEASE_LOCKS];	/* the kernel side's own, while counted: 1 + a peer that stands before that lock; 0: none does */
+	__u16 first[ZUG_LEASE_LOCKS];	/* the kernel side's own, while counted: 1 + a peer that stands before that lock; */
+					/* 0: none does */
 	struct zug_peer peers[ZUG_PLAN_PEERS];
 	struct {
 		__u32 peer, steps;
@@ -240,14 +254,16 @@ enum zug_why {
 
 /*
  * A lease: the holder passes its next points, which are logged but do not stop it, also where other tasks could run. User space
- * writes it before a grant, while no task has the turn. The kernel side counts it down. It ends the lease, and stops the holder at
- * its next point, where it cannot tell that this makes no difference; and what the holder says of other tasks' locks comes with
- * the points: their memory is looked at, at each of them.
+ * writes it before a grant, while no task has the turn. The kernel side counts it down. It ends the lease, and stops the
+ * holder at its next point, where it cannot tell that this makes no difference; and what the holder says of other tasks'
+ * locks comes with the points: their memory is looked at, at each of them.
  */
-#define ZUG_LEASE_LOOKS		16	/* where there are more, not all are looked at: the one that the holder has used, and one more in turn */
+#define ZUG_LEASE_LOOKS		16	/* where there are more, not all are looked at: the one that the holder has used, */
+					/* and one more in turn */
 #define ZUG_LEASE_CHANGE	(1u << 0)	/* ends when one of the locks changes */
 #define ZUG_LEASE_WAKE		(1u << 1)	/* ends when a task wakes up, or is created */
-#define ZUG_LEASE_KNOWN		(1u << 2)	/* its points are those of a trace: where the holder is alone it yields without stopping, and it initialises locks */
+#define ZUG_LEASE_KNOWN		(1u << 2)	/* its points are those of a trace: where the holder is alone it yields */
+						/* without stopping, and it initialises locks */
 #define ZUG_LEASE_CALLS		(1u << 3)	/* also system calls */
 #define ZUG_LEASE_ENDS		(1u << 4)	/* also those that end a process */
 #define ZUG_LEASE_NETWORK	(1u << 5)	/* the network is the test's own */

@@ -20,7 +20,8 @@
 #define ZUG_NOTE_NAME		24
 
 #define ZUG_NOTE_HELLO		(1u << 16)	/* asks whether zug is there; no point */
-#define ZUG_NOTE_NEXT		(1u << 17)	/* no point: the next primitive has that caller, a task that it makes that name */
+#define ZUG_NOTE_NEXT		(1u << 17)	/* no point: the next primitive has that caller, a task that it makes */
+						/* that name */
 #define ZUG_NOTE_OWN		(1u << 18)	/* the object is one of this process */
 #define ZUG_NOTE_CHOICE		(1u << 19)	/* the search chooses a value */
 

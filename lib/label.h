@@ -149,7 +149,10 @@ enum zug_op {
 	ZUG_OP_ADD_WATCH,	/* inotify: of what is changed before nothing is told */
 	ZUG_OP_MKNOD,
 	ZUG_OP_CHMOD,
-	/* Go's scheduler; object: the goroutine. No decisions, but what a task does for one comes after what others did for it */
+	/*
+	 * Go's scheduler; object: the goroutine. No decisions, but what a task does for one comes after what others did
+	 * for it
+	 */
 	ZUG_OP_GO_READY,	/* it was made or woken; or it gives way, waits or ends */
 	ZUG_OP_GO_ON,		/* it is executed */
 	/* Java's; object: what is entered, waited for, unparked, or the field */
@@ -167,7 +170,8 @@ enum zug_op {
 	ZUG_OP_UMASK,		/* which rights new files do not have */
 	ZUG_OP_DUP2,		/* a descriptor, which leads elsewhere from then on */
 	ZUG_OP_EPOLL_CTL,	/* what is told of a descriptor, from then on */
-	ZUG_OP_CALL,		/* Java: of a method of an object that threads share, as of java.util.concurrent; with WRITE it may change */
+	ZUG_OP_CALL,		/* Java: of a method of an object that threads share, as of java.util.concurrent; with */
+				/* WRITE it may change */
 	ZUG_OP_NR,		/* one more than the highest number */
 };
 
@@ -207,8 +211,10 @@ static inline uint64_t zug_object_nth(uint64_t object)
 #define ZUG_L_TIMED	(1u << 4)	/* has a time-out */
 #define ZUG_L_COARSE	(1u << 5)	/* the executed operation may differ (trylock, timed, access) */
 #define ZUG_L_TIMER	(1u << 6)	/* of a step: the search lets a timer of the test fire before it */
-#define ZUG_L_PART	(1u << 7)	/* object2 is a piece that object may lie in: dependent on it, but not what it acts on */
-#define ZUG_L_ENDS_ALL	(1u << 8)	/* others end with it, handle a signal, or are copied: none of theirs commutes with it */
+#define ZUG_L_PART	(1u << 7)	/* object2 is a piece that object may lie in: dependent on it, but not what it */
+					/* acts on */
+#define ZUG_L_ENDS_ALL	(1u << 8)	/* others end with it, handle a signal, or are copied: none of theirs commutes */
+					/* with it */
 #define ZUG_L_LEFT_OUT	(1u << 9)	/* --only and --not leave it out: who makes it goes on, and that is no decision */
 #define ZUG_L_COPIES	(1u << 10)	/* object2 is only read: what is written to object comes from there */
 #define ZUG_L_FREES	(1u << 11)	/* a write that ends the life of a block of memory, which begins where object does */

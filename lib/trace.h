@@ -96,7 +96,8 @@ struct trace_step {
 };
 #define TRACE_STEP_PREEMPTION	(1u << 0)	/* the turn was taken from an enabled task */
 #define TRACE_STEP_YIELDED	(1u << 1)	/* `last` had yielded */
-#define TRACE_STEP_LONE		(1u << 2)	/* no other task was enabled. Whether it was passed without stopping is not told */
+#define TRACE_STEP_LONE		(1u << 2)	/* no other task was enabled. Whether it was passed without stopping is */
+						/* not told */
 
 /* Events between steps. */
 enum trace_note_kind {
@@ -107,7 +108,8 @@ enum trace_note_kind {
 	TRACE_NOTE_MESSAGE,	/* text: a warning worth keeping (uncontrolled mapping, lent turn...) */
 	TRACE_NOTE_SIGNAL,	/* a handler returns (arg 0); older traces: that of the signal arg begins in task */
 	TRACE_NOTE_EARLY,	/* its time-out, or (TRACE_NO_TASK) a timer, ends before its time; text: by how much ("5 s"), and,
-				 * where it is known, "\t" and which timer: then arg has set it, and object is the site of that, or 0 */
+				 * where it is known, "\t" and which timer: then arg has set it, and object is the site
+				 * of that, or 0 */
 	TRACE_NOTE_CALLER,	/* the line that calls the library for task's next step, or is the command of a script:
 				 * text: "FUNCTION\tFILE", arg: line */
 	TRACE_NOTE_GOROUTINE,	/* task's next step is that goroutine's: arg: its number */
@@ -199,7 +201,8 @@ struct trace_minimized {
 	uint32_t decisions_before, decisions;	/* that differ from letting each task run on */
 	uint32_t nr_pairs;
 	const struct trace_pair *pairs;
-	uint64_t near;			/* executions made to find `critical`, with one of this schedule; 0: it was not looked for */
+	uint64_t near;			/* executions made to find `critical`, with one of this schedule; 0: it was not */
+					/* looked for */
 	uint64_t alike;			/* of these, but that one: failed like it; 0 in older traces */
 	struct trace_critical critical;
 };

@@ -380,8 +380,8 @@ static size_t steps_before(const struct critical *c, size_t j)
 }
 
 /*
- * A block of memory is gone then, whatever the same task does with that memory afterwards: where it gets it again, its write there
- * is the one that comes last.
+ * A block of memory is gone then, whatever the same task does with that memory afterwards: where it gets it again, its
+ * write there is the one that comes last.
  */
 static bool ends_block(const struct zug_label *l)
 {

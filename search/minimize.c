@@ -252,7 +252,8 @@ static bool is_yield(const struct zug_label *l)
 /* Step b comes after step a, and has to. access: of the steps from 'from' on. */
 static bool is_behind(const struct record *r, const struct access *access, size_t from, size_t a, size_t b)
 {
-	return r->s.tasks[a] == r->s.tasks[b] || r->enabled[b] == a + 1 || access_dependent(&access[a - from], &access[b - from]);
+	return r->s.tasks[a] == r->s.tasks[b] || r->enabled[b] == a + 1 ||
+	       access_dependent(&access[a - from], &access[b - from]);
 }
 
 /*

@@ -49,7 +49,10 @@ int minimize_other_data(struct search *s, const struct zug_label *labels);
  */
 void minimize_loop(struct search *s, uint64_t steps);
 
-/* Before the first execution: what fails is executed once more, and accepted when it fails again, in the same order of tasks. */
+/*
+ * Before the first execution: what fails is executed once more, and accepted when it fails again, in the same order of
+ * tasks.
+ */
 void minimize_twice(struct search *s);
 
 /*

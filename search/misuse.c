@@ -335,7 +335,10 @@ static int on_destroy(struct misuse *m, const struct search_point *p, uint32_t t
 
 	if (waits != SEARCH_NO_TASK)
 		return wrong(m, MISUSE_DESTROY_USED, o, waits, o->site);
-	/* C11 lets a thread destroy the mutex that it holds itself; pthread_mutex_destroy() refuses it, whatever the schedule */
+	/*
+	 * C11 lets a thread destroy the mutex that it holds itself; pthread_mutex_destroy() refuses it, whatever the
+	 * schedule
+	 */
 	if (agreed(m, p, task, o, &holder, &memory) == HELD && holder != task)
 		return wrong(m, MISUSE_DESTROY_USED, o, holder, o->site);
 	forget_state(o);

@@ -458,7 +458,8 @@ static size_t without_rounds(const struct schedule *s)
 	for (size_t p = 1; p <= ROUND_MAX && ROUNDS_MIN * p <= s->nr; p++) {
 		size_t i = s->nr - p;
 
-		while (i > 0 && s->tasks[i - 1] == s->tasks[i - 1 + p] && neighbour_is_same(&s->labels[i - 1], &s->labels[i - 1 + p]))
+		while (i > 0 && s->tasks[i - 1] == s->tasks[i - 1 + p] &&
+		       neighbour_is_same(&s->labels[i - 1], &s->labels[i - 1 + p]))
 			i--;
 		if (s->nr - i >= ROUNDS_MIN * p)
 			return i + p;

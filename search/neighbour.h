@@ -6,15 +6,14 @@
  * schedule and must fail with the given identity. Then each pair of dependent operations is reversed
  * by itself (critical.h), from the last to the first, those that tear an update (torn.h) before the
  * others (pair_order.h); the first that passes so ends the search, but where it is of the data that the failure
- * itself checks, and two tasks were where one alone may be: then the looks by which they came there are tried. Where others come into the updates of an object,
- * these updates are made whole, one after the other: after the pairs where these are few, else before
- * them. Of pairs at the same places, which several tasks make, one after the other is reversed in what
- * failed alike. Of the children of one task, with all that they make, one waits for the other
- * (neighbour_siblings.c): before all that where there are many pairs, else now. Where that does not pass
- * either, a single decision of the schedule is another one: first where it differs from the base
- * scheduler (schedule.h), then such a decision is made some steps earlier or later, and where nothing of
- * that passes, any decision at which another task could have had the turn, from the last to the first.
- * What came after it stays as far as it can.
+ * itself checks, and two tasks were where one alone may be: then the looks by which they came there are tried. Where
+ * others come into the updates of an object, these updates are made whole, one after the other: after the pairs where
+ * these are few, else before them. Of pairs at the same places, which several tasks make, one after the other is
+ * reversed in what failed alike. Of the children of one task, with all that they make, one waits for the other
+ * (neighbour_siblings.c): before all that where there are many pairs, else now. Where that does not pass either, a
+ * single decision of the schedule is another one: first where it differs from the base scheduler (schedule.h), then such
+ * a decision is made some steps earlier or later, and where nothing of that passes, any decision at which another task
+ * could have had the turn, from the last to the first. What came after it stays as far as it can.
  *
  * Of those that pass the closest is the one in which the fewest dependent operations come in another order; of
  * equals, the one that parts latest.
@@ -34,7 +33,10 @@ struct search *neighbour_new(const struct search_options *opts, const uint32_t *
  */
 void neighbour_set_foreign(struct search *s, bool (*foreign)(const void *ctx, uint64_t site), const void *ctx);
 
-/* An operation in both executions; of the failing one the label of the first of a pair, of the passing one that of the second. */
+/*
+ * An operation in both executions; of the failing one the label of the first of a pair, of the passing one that of the
+ * second.
+ */
 struct neighbour_op {
 	uint32_t task;
 	struct zug_label label;

@@ -2,10 +2,10 @@
 /*
  * neighbour_handed.c - pairs of points at preemptions of an interpreter's threads
  *
- * A task that is preempted at a point gives the interpreter's lock away there, and what it does behind the point comes after what
- * others do meanwhile. That was needed where the schedule is minimal. So one of these points and the preempted one, or one of
- * the task's next, are the two whose order matters. All points could depend on each other: the pairs of critical.h are those
- * of neighbours alone, which others' points part.
+ * A task that is preempted at a point gives the interpreter's lock away there, and what it does behind the point comes
+ * after what others do meanwhile. That was needed where the schedule is minimal. So one of these points and the
+ * preempted one, or one of the task's next, are the two whose order matters. All points could depend on each other: the
+ * pairs of critical.h are those of neighbours alone, which others' points part.
  */
 #include <errno.h>
 #include <stdlib.h>

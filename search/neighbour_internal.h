@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* neighbour_internal.h - what the parts of neighbour.h share: the strategy, the orders that it tries, the names of what decides */
+/*
+ * neighbour_internal.h - what the parts of neighbour.h share: the strategy, the orders that it tries, the names of what
+ * decides
+ */
 #ifndef ZUG_SEARCH_NEIGHBOUR_INTERNAL_H
 #define ZUG_SEARCH_NEIGHBOUR_INTERNAL_H
 

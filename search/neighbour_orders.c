@@ -46,7 +46,8 @@ static bool writes_to(const struct zug_label *l)
 static uint64_t checked(const struct schedule *s)
 {
 	for (size_t i = s->nr; i-- > 0;)
-		if (s->tasks[i] == s->tasks[s->nr - 1] && (zug_op_is_data(s->labels[i].op) || zug_op_is_atomic(s->labels[i].op)))
+		if (s->tasks[i] == s->tasks[s->nr - 1] &&
+		    (zug_op_is_data(s->labels[i].op) || zug_op_is_atomic(s->labels[i].op)))
 			return zug_op_is_data(s->labels[i].op) ? s->labels[i].object : 0;
 	return 0;
 }

@@ -170,7 +170,10 @@ static bool leaves_as_it_is(const struct neighbour *n, const struct zug_label *l
 	return l->op == ZUG_OP_READ && !zug_object_is_numbered(l->object);
 }
 
-/* The objects of the execution that has just passed and who uses them, in the order of their numbers; nr of them. NULL: no memory. */
+/*
+ * The objects of the execution that has just passed and who uses them, in the order of their numbers; nr of them. NULL: no
+ * memory.
+ */
 static struct use *find_uses(const struct neighbour *n, const struct sibling_pair *p, size_t *nr)
 {
 	struct use *uses = calloc(2 * n->now.nr + 1, sizeof(*uses));
@@ -401,7 +404,8 @@ bool neighbour_next_siblings(struct neighbour *n)
 		if (halve(s))
 			return true;
 		/* it has to fail where the first is held behind an earlier step, or the halves say little */
-		if (s->part == SIBLINGS_FROM || (s->part == SIBLINGS_AT_ONCE && (s->low < 0 || s->passes_at_once == SIZE_MAX))) {
+		if (s->part == SIBLINGS_FROM ||
+		    (s->part == SIBLINGS_AT_ONCE && (s->low < 0 || s->passes_at_once == SIZE_MAX))) {
 			n->decides = s->named && s->part == SIBLINGS_FROM;
 			s->nr = s->at = 0;
 			s->part = SIBLINGS_ALL;

@@ -36,7 +36,10 @@ void patience_begin(struct patience *p, bool on)
 		memset(p->spent, 0, p->nr_spent * sizeof(*p->spent));
 }
 
-/* The last task said that it cannot make progress, with the step that it made or that it stands in: else it was taken to have. */
+/*
+ * The last task said that it cannot make progress, with the step that it made or that it stands in: else it was taken to
+ * have.
+ */
 static bool yielded(const struct search_point *point, uint32_t last, unsigned int flags)
 {
 	if (!point->yielded || last == UINT32_MAX || !point->cand[last].enabled)
@@ -66,7 +69,8 @@ int patience_step(struct patience *p, const struct search_point *point, unsigned
 		p->since = 0;
 		p->task = p->spent[point->last] < PATIENCE_YIELDS ? point->last : SEARCH_NO_TASK;
 		p->spent[point->last] += p->task != SEARCH_NO_TASK;
-	} else if (p->task != SEARCH_NO_TASK && (last == UINT32_MAX || !point->cand[last].enabled || ++p->since > PATIENCE_STEPS)) {
+	} else if (p->task != SEARCH_NO_TASK &&
+		   (last == UINT32_MAX || !point->cand[last].enabled || ++p->since > PATIENCE_STEPS)) {
 		leave(p);
 	}
 	return 0;

@@ -336,7 +336,9 @@ static int parse_let(struct parser *p, struct rule *rule)
 
 static int parse_rule(struct parser *p, struct rule *rule)
 {
-	int ret = rule->kind == RULE_BEFORE ? parse_before(p, rule) : rule->kind == RULE_LET ? parse_let(p, rule) : next_word(p);
+	int ret = rule->kind == RULE_BEFORE ? parse_before(p, rule)
+		  : rule->kind == RULE_LET  ? parse_let(p, rule)
+					    : next_word(p);
 
 	rule->chance = 1;
 	rule->tasks = rule->kind == RULE_TIME ? 1 : 2;

@@ -145,7 +145,8 @@ void schedule_rule(const struct difference *diffs, const struct difference_index
 		if (is_over(d, env))
 			continue;
 		if (r->nr_order < DIFFERENCES_KEPT)
-			r->differences[r->nr_order++] = (struct search_difference){ .task = d->task, .nth = d->nth, .next = d->next };
+			r->differences[r->nr_order++] =
+				(struct search_difference){ .task = d->task, .nth = d->nth, .next = d->next };
 		else if (!leave_open(d, r))
 			return;
 	}

@@ -732,7 +732,8 @@ uint64_t search_promise(const struct search *s, const struct search_point *point
 uint32_t search_yields(const struct search *s, uint64_t *points)
 {
 	*points = PATIENCE_STEPS;
-	return s->running && s->patience.task != SEARCH_NO_TASK && s->patience.task == s->last ? patience_left(&s->patience) : 0;
+	return s->running && s->patience.task != SEARCH_NO_TASK && s->patience.task == s->last ? patience_left(&s->patience)
+											       : 0;
 }
 
 void search_bound(struct search *s, uint64_t max_steps)
@@ -750,7 +751,8 @@ uint32_t search_ahead(const struct search *s, const struct search_point *point, 
 	if (!is_free_ahead(s, point))
 		return SEARCH_NO_TASK;
 	if (s->force)
-		return !s->loose && nth < s->nr_forced - s->step && s->step < s->nr_forced ? s->forced[s->step + nth] : SEARCH_NO_TASK;
+		return !s->loose && nth < s->nr_forced - s->step && s->step < s->nr_forced ? s->forced[s->step + nth]
+											   : SEARCH_NO_TASK;
 	return s->type->ahead && !s->rules ? s->type->ahead(s->state, nth) : SEARCH_NO_TASK;
 }
 

@@ -48,7 +48,8 @@ struct search_point {
 	bool yielded;		/* last yielded or timed out: leaving it is no preemption */
 	uint32_t nr;		/* entries in cand: all live tasks, in ascending task order */
 	const struct search_cand *cand;	/* at least one is enabled */
-	const uint32_t *enabled;	/* indices of those that are, ascending, nr_enabled of them; NULL: the search looks itself */
+	const uint32_t *enabled;	/* indices of those that are, ascending, nr_enabled of them; NULL: the search */
+					/* looks itself */
 	uint32_t nr_enabled;
 };
 
@@ -79,7 +80,10 @@ struct search_names {
 	bool (*in)(void *ctx, uint64_t site, const char *pattern);
 	/* The object has that name. */
 	bool (*on)(void *ctx, uint64_t object, const char *pattern);
-	/* What the instruction at that place accesses has that name in the source, such as "struct ring.head". NULL: unknown. */
+	/*
+	 * What the instruction at that place accesses has that name in the source, such as "struct ring.head". NULL:
+	 * unknown.
+	 */
 	bool (*data)(void *ctx, uint64_t site, const char *pattern);
 	/* The value of a variable as that task sees it; false: unknown. */
 	bool (*value)(void *ctx, uint32_t task, const char *name, int64_t *value);
@@ -177,61 +181,68 @@ struct search_constraint {
 struct search_rule {
 	enum {
 		SEARCH_BY_STEPS,	/* search_ahead() */
-		SEARCH_BY_DRAWS,	/* rng_below() the sum of their weights, in their order; until a task is new, but open or shares */
-		SEARCH_BY_RANKS,	/* the greatest weight; who has none draws it first: rank_draw() of rng.h, in their order */
+		SEARCH_BY_DRAWS,	/* rng_below() the sum of their weights, in their order; until a task is new, but */
+					/* open or shares */
+		SEARCH_BY_RANKS,	/* the greatest weight; who has none draws it first: rank_draw() of rng.h, in */
+					/* their order */
 		SEARCH_BY_CHOICES,	/* search_ahead() */
 		/*
-		 * As by ranks, but who has none draws rng_next() | 1; and behind each step, also where one task alone is enabled, the
-		 * task has none any more, nor have those before an operation that depends on it (search/access.h). Constraints come
-		 * before priorities, until they are met: wish() of strategies/guided.c.
+		 * As by ranks, but who has none draws rng_next() | 1; and behind each step, also where one task alone is
+		 * enabled, the task has none any more, nor have those before an operation that depends on it
+		 * (search/access.h). Constraints come before priorities, until they are met: wish() of
+		 * strategies/guided.c.
 		 */
 		SEARCH_BY_PENDING,
 		/*
-		 * As by pending operations, but another one's does not lose its priority; and an operation on the object is made by the
-		 * intended task alone: drawn by weight where the first such operation comes, of all that are enabled. Others that would
-		 * come with one are held up to the next operation on the object, or until no task is left. Until a task is new, but shares.
+		 * As by pending operations, but another one's does not lose its priority; and an operation on the object
+		 * is made by the intended task alone: drawn by weight where the first such operation comes, of all that
+		 * are enabled. Others that would come with one are held up to the next operation on the object, or until
+		 * no task is left. Until a task is new, but shares.
 		 */
 		SEARCH_BY_SELECTION,
 		/*
-		 * The last task goes on for as many steps as are owed, while it can; else the task of the first step of the order that is
-		 * open, which has to be enabled. If the step that is made is the open one, or one behind it of the same task, that one
-		 * and those before are done. A task of which no steps are owed owes the open ones from there on that are its own. Until
-		 * all are done.
+		 * The last task goes on for as many steps as are owed, while it can; else the task of the first step of
+		 * the order that is open, which has to be enabled. If the step that is made is the open one, or one
+		 * behind it of the same task, that one and those before are done. A task of which no steps are owed owes
+		 * the open ones from there on that are its own. Until all are done.
 		 */
 		SEARCH_BY_ORDER,
 		/*
-		 * In turns: while they have not begun the last task goes on; they begin where it cannot. From then on it goes on for as
-		 * many steps as are owed, while it can; behind them the next one by number, round robin, makes a turn's steps. One
-		 * that has no weight has some then, and makes rng_below() ahead steps more if rng_below() 2 is 0. Steps where one
-		 * task alone is enabled count. With writes a turn ends behind a step that writes what others may see, too.
+		 * In turns: while they have not begun the last task goes on; they begin where it cannot. From then on it
+		 * goes on for as many steps as are owed, while it can; behind them the next one by number, round robin,
+		 * makes a turn's steps. One that has no weight has some then, and makes rng_below() ahead steps more if
+		 * rng_below() 2 is 0. Steps where one task alone is enabled count. With writes a turn ends behind a step
+		 * that writes what others may see, too.
 		 */
 		SEARCH_BY_TURNS,
 		/*
-		 * The last task goes on, while it can, and then the next one by number, round robin; but where the last one has made as
-		 * many steps (its weight) as the first difference says that is about it and whose next task can go on, that one goes on.
-		 * Before all of that search_ahead() says it, of tasks that can go on.
+		 * The last task goes on, while it can, and then the next one by number, round robin; but where the last
+		 * one has made as many steps (its weight) as the first difference says that is about it and whose next
+		 * task can go on, that one goes on. Before all of that search_ahead() says it, of tasks that can go on.
 		 */
 		SEARCH_BY_DIFFERENCES,
 		/*
-		 * The task of the first quota that can go on and has made fewer steps (its weight) than that says; where there is none
-		 * it is the base scheduler's, as by differences.
+		 * The task of the first quota that can go on and has made fewer steps (its weight) than that says; where
+		 * there is none it is the base scheduler's, as by differences.
 		 */
 		SEARCH_BY_QUOTAS,
 	} by;
 	uint64_t state;		/* but by steps and choices: of the generator */
-	uint32_t step;		/* DRAWS: what a task's weight loses with each step of its, drawn or not; SELECTION: on the object */
+	uint32_t step;		/* DRAWS: what a task's weight loses with each step of its, drawn or not; SELECTION: on */
+				/* the object */
 	uint32_t least;		/* DRAWS: the weight of one that has none */
 	bool open;		/* DRAWS: which a new task has, too */
 	/*
-	 * DRAWS, SELECTION: a new task takes its weight from that of the task that created it. If that one is intended and has any,
-	 * the new one is instead where rng_below() that weight is below its own.
+	 * DRAWS, SELECTION: a new task takes its weight from that of the task that created it. If that one is intended
+	 * and has any, the new one is instead where rng_below() that weight is below its own.
 	 */
 	bool shares;
 	uint32_t choices;	/* RANKS, TURNS: for so many points with several enabled tasks */
 	uint32_t nr_changes;	/* RANKS: */
 	struct {
 		uint32_t at;	/* 1: the next of these points. Who is chosen there has another weight behind it, */
-		uint32_t rank;	/* so much above SEARCH_RANK_ZERO; or, if it was below that, one less than lowest, which becomes that */
+		uint32_t rank;	/* so much above SEARCH_RANK_ZERO; or, if it was below that, one less than lowest, which */
+				/* becomes that */
 	} changes[SEARCH_CHANGES];
 	uint64_t lowest;
 	uint32_t nr_constraints;	/* PENDING */
@@ -257,7 +268,8 @@ struct search_rule {
 	uint64_t object;	/* SELECTION */
 	uint32_t intended;	/* SELECTION, shares: SEARCH_NO_TASK: to be drawn */
 	/*
-	 * STEPS, CHOICES: behind those that are known the last task goes on; or else, with CHOICES, the next by number, round robin.
+	 * STEPS, CHOICES: behind those that are known the last task goes on; or else, with CHOICES, the next by number,
+	 * round robin.
 	 * PENDING: the last task goes on wherever it is enabled. DIFFERENCES, QUOTAS: the base scheduler decides.
 	 */
 	bool base;

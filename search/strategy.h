@@ -113,8 +113,8 @@ struct strategy_type {
 	/* Optional: the next execution is to be the schedule that never preempts; false: it cannot be a part of the search. */
 	bool (*base)(void *state);
 	/*
-	 * Optional: it knows nothing to aim at in the next execution. A portfolio passes it over then, and gives it the next turn
-	 * but one when it does.
+	 * Optional: it knows nothing to aim at in the next execution. A portfolio passes it over then, and gives it the
+	 * next turn but one when it does.
 	 */
 	bool (*idle)(const void *state);
 	/*

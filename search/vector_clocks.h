@@ -43,8 +43,8 @@ int vector_clocks_step(struct vector_clocks *vc, const struct search_point *poin
 
 /*
  * The same, where it is known better than from the label what memory an access is about: the operation, be it one on data
- * (ZUG_OP_DATA_*) or another one, counts as these accesses. object is any number but 0 that stands for exactly that piece of memory in
- * this execution; overlaps are those of other pieces with which it shares some of its bytes.
+ * (ZUG_OP_DATA_*) or another one, counts as these accesses. object is any number but 0 that stands for exactly that
+ * piece of memory in this execution; overlaps are those of other pieces with which it shares some of its bytes.
  */
 struct vector_clocks_access {
 	uint64_t object;

@@ -26,7 +26,10 @@ struct id_map {
 
 /* The value of id, which may be changed through the pointer until the next id_map_add(). NULL: id is not in the map. */
 uint32_t *id_map_find(const struct id_map *m, uint64_t id);
-/* Adds id with that value. *added, unless NULL: false when id was there already, and has kept its value. NULL: out of memory. */
+/*
+ * Adds id with that value. *added, unless NULL: false when id was there already, and has kept its value. NULL: out of
+ * memory.
+ */
 uint32_t *id_map_add(struct id_map *m, uint64_t id, uint32_t value, bool *added);
 /* Takes all ids out at once, and keeps the memory. */
 void id_map_clear(struct id_map *m);

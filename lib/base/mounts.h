@@ -15,8 +15,8 @@ bool mounts_own_fuse(pid_t pid);
 bool mounts_fuse_of(const char *list, const char *own);
 
 /*
- * Another path of that folder, by a file system that is mounted as a whole in a second place, by such a list. "": there is none,
- * or it is longer than len allows.
+ * Another path of that folder, by a file system that is mounted as a whole in a second place, by such a list. "": there
+ * is none, or it is longer than len allows.
  */
 void mounts_other_path(const char *list, const char *folder, char *path, size_t len);
 

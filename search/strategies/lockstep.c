@@ -3,8 +3,9 @@
  * lockstep.c - all tasks at the same speed
  *
  * Tasks take turns of a few steps each, in the order of their numbers. So tasks that do the same do it at the same
- * time: both look before one of them acts, and those that give way to each other do so for ever. Distributed computing calls such
- * a scheduler synchronous (Lynch: Distributed Algorithms, 1996); random schedules come near it for a few steps only.
+ * time: both look before one of them acts, and those that give way to each other do so for ever. Distributed computing
+ * calls such a scheduler synchronous (Lynch: Distributed Algorithms, 1996); random schedules come near it for a few
+ * steps only.
  *
  * Drawn for each execution: how many steps make a turn, or that it ends behind the first write; whether tasks begin
  * together, when the first task waits for them, or each when it is created; and how many steps some tasks are ahead of
@@ -12,8 +13,9 @@
  * something of what the others have written build on each other's every update.
  *
  * A program whose tasks give way to each other without end under such a schedule has a livelock in theory. On a real machine
- * the least noise ends some of them, and programs are written that rely on it: std::lock() of libstdc++ backs off and yields. So
- * a portfolio goes on with a random walk long before zug speaks of a livelock (suffix); alone the strategy does not.
+ * the least noise ends some of them, and programs are written that rely on it: std::lock() of libstdc++ backs off and
+ * yields. So a portfolio goes on with a random walk long before zug speaks of a livelock (suffix); alone the strategy
+ * does not.
  */
 #include <errno.h>
 #include <stdlib.h>

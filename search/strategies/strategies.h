@@ -24,8 +24,8 @@ extern const struct strategy_type strategy_surw;
 extern const struct strategy_type strategy_urw;
 
 /*
- * What a random walk will draw, from a copy of its generator: at so many points it chooses that task, while the enabled tasks are
- * the same. For strategies that end with one, behind their last point; their tasks have no weight there.
+ * What a random walk will draw, from a copy of its generator: at so many points it chooses that task, while the enabled
+ * tasks are the same. For strategies that end with one, behind their last point; their tasks have no weight there.
  */
 uint64_t random_walk_promise(struct rng rng, int64_t stick, const struct search_point *p, uint32_t task);
 /* The rule that it follows. */

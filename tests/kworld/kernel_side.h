@@ -27,7 +27,8 @@ struct kernel_side {
 	int way;			/* so far it has come */
 	bool there;
 	int bad_stop;			/* it stops before another point first */
-	bool hastens, hastened;		/* an execution has told how many calls the prototype makes; it makes them without a stop */
+	bool hastens, hastened;		/* an execution has told how many calls the prototype makes; it makes them */
+					/* without a stop */
 	bool misses;			/* it does not come to the last one then */
 	unsigned int nr_halts;
 	unsigned int nr_touched;

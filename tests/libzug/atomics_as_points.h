@@ -3,8 +3,8 @@
  * atomics_as_points.h - C11 atomics and futexes of a file as points of libzug
  *
  * With cc -include, before anything else, the code of a file stays as it is, and a test can try all its interleavings:
- * each atomic operation is preceded by a point; a task that waits for a futex waits until another one wakes it, whatever the time.
- * Between two operations the file does what it does at once: a copy is not torn.
+ * each atomic operation is preceded by a point; a task that waits for a futex waits until another one wakes it, whatever
+ * the time. Between two operations the file does what it does at once: a copy is not torn.
  */
 #ifndef ZUG_TESTS_ATOMICS_AS_POINTS_H
 #define ZUG_TESTS_ATOMICS_AS_POINTS_H

@@ -213,8 +213,8 @@ static void test_parts(void)
 }
 
 /*
- * 1 frees the block 90, takes it again, and writes the member 91 of it, which 2 has found before that and reads now: the free is
- * what decides, and comes first, though the write comes last.
+ * 1 frees the block 90, takes it again, and writes the member 91 of it, which 2 has found before that and reads now: the
+ * free is what decides, and comes first, though the write comes last.
  */
 static void test_freed(void)
 {

@@ -197,7 +197,10 @@ static void test_selective(void)
 	free(p);
 }
 
-/* Two processes do little that matters to both: surw takes what they share, not what each does for itself (1 of 3 orders fails). */
+/*
+ * Two processes do little that matters to both: surw takes what they share, not what each does for itself (1 of 3 orders
+ * fails).
+ */
 static void test_shells(void)
 {
 	const int n = 400;

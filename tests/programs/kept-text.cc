@@ -1,6 +1,7 @@
 /*
  * bug: a thread takes the address of a std::string's characters under a lock, and reads them without it
- * how: the reader has given the lock back, and is preempted before it reads; the writer appends to the string, under the lock. The
+ * how: the reader has given the lock back, and is preempted before it reads; the writer appends to the string, under the
+ * lock. The
  *	string needs a larger buffer, and libstdc++ frees the one that the reader looks into then. The twin reads under the lock.
  * outcome: assert
  * options:

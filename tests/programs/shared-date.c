@@ -1,6 +1,7 @@
 /*
  * bug: two threads look into the result of gmtime(), which lies in memory that all its calls write
- * how: a thread has called gmtime(), and is preempted before it looks at the year; the other one calls gmtime() for another time,
+ * how: a thread has called gmtime(), and is preempted before it looks at the year; the other one calls gmtime() for
+ * another time,
  *	and the first one reads that year. The twin uses gmtime_r().
  * outcome: assert
  * options:

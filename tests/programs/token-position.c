@@ -1,6 +1,7 @@
 /*
  * bug: two threads take lines apart with strtok(), which keeps one position for all threads
- * how: a thread has taken the first word of its line; the other one begins with its own, and ends it. The first one then goes on
+ * how: a thread has taken the first word of its line; the other one begins with its own, and ends it. The first one then
+ * goes on
  *	behind the end of the other's line, and finds no word of its own any more. The twin uses strtok_r().
  * outcome: assert
  * options:

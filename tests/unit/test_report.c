@@ -475,7 +475,10 @@ static void own_lines_come_first(void **state)
 	free(out);
 }
 
-/* The two operations of a pair lie in a header's method: the lines that call it are told, and what was never done from the stack. */
+/*
+ * The two operations of a pair lie in a header's method: the lines that call it are told, and what was never done from the
+ * stack.
+ */
 static void callers_of_headers(void **state)
 {
 	static const struct trace_frame theirs[] = { { "std::atomic<int>::load()", "/usr/include/c++/12/atomic", 100, false } };

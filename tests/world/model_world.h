@@ -98,7 +98,8 @@ struct mw_arrival {
 struct mw_program {
 	const struct mw_op *code[MW_TASKS];	/* NULL: there are no more */
 	bool unplanned;		/* the world follows no plan: leases are for one task alone */
-	uint32_t nr_started;	/* tasks 0.. that are there from the start, and the root ends with the last; 0: as a real program */
+	uint32_t nr_started;	/* tasks 0.. that are there from the start, and the root ends with the last; 0: as a real */
+				/* program */
 	int64_t sems[MW_OBJECTS], vars[MW_OBJECTS];
 	struct mw_arrival arrivals[MW_ARRIVALS];
 	uint32_t outside;	/* 1 << pipe: its other end is outside the test */

@@ -684,8 +684,8 @@ static void goes_on_long(bool holds)
 }
 
 /*
- * A mutex is destroyed, by a process that then ends, or by one whose tasks go on: there only what is replayed is known not to use
- * it.
+ * A mutex is destroyed, by a process that then ends, or by one whose tasks go on: there only what is replayed is known
+ * not to use it.
  */
 static void destroyed(void)
 {
@@ -892,7 +892,10 @@ static void many(void)
 	say("pos", &s);
 }
 
-/* A task goes round in a loop until another one, which waits, has had the turn: its lease ends when it is taken for one that yields. */
+/*
+ * A task goes round in a loop until another one, which waits, has had the turn: its lease ends when it is taken for one
+ * that yields.
+ */
 static void starving(void)
 {
 	struct how with = { .strategy = "preemption" }, without = { .strategy = "preemption", .o.ask_always = true };

@@ -365,7 +365,8 @@ static int lanes(uint32_t us, const char *const *strategies)
 
 			for (int i = 0; i < 64 && model_run(&p->model, s, &r, NULL, 0) == SEARCH_GO; i++)
 				;
-			if (search_divides(s) || search_freeze(s) || lane_loop(s, lane_counts[k], us, 400 * lane_counts[k], &cost)) {
+			if (search_divides(s) || search_freeze(s) ||
+			    lane_loop(s, lane_counts[k], us, 400 * lane_counts[k], &cost)) {
 				fprintf(stderr, "%s: cannot be measured\n", *strategies);
 				return 1;
 			}

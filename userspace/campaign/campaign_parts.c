@@ -613,8 +613,10 @@ static int log_error(const struct campaign_parts *p, char *err, size_t errlen)
 	int ret = shard_log_error(p->log);
 
 	if (ret)
-		snprintf(err, errlen, "%s/log: cannot write: %s; what is there counts, and the shard goes on from there when it "
-			 "is run again", p->dir, strerror(-ret));
+		snprintf(err, errlen,
+			 "%s/log: cannot write: %s; what is there counts, and the shard goes on from there when it "
+			 "is run again",
+			 p->dir, strerror(-ret));
 	return ret ? -EIO : 0;
 }
 

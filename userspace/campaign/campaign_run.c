@@ -151,7 +151,8 @@ static void say_limits(struct campaign *c)
 		session_say(&c->s, "the test met its limit of tasks (--max-tasks %d): forks failed",
 			    max_tasks ? max_tasks : SANDBOX_MAX_TASKS);
 	if (sandbox_refused(c->s.sandbox))
-		session_say(&c->s, "zug has no room for the states of more tasks (%d of all tests on this machine): forks failed",
+		session_say(&c->s,
+			    "zug has no room for the states of more tasks (%d of all tests on this machine): forks failed",
 			    ZUG_MAX_TASKS);
 	if (sandbox_memory_kills(c->s.sandbox))
 		session_say(&c->s, "the test met its limit of memory (--memory-max, or zugd --user-memory): the kernel killed processes of it");

@@ -148,7 +148,9 @@ static int find(struct campaign *c, struct simplest *s, const uint32_t *tasks, s
 		char *err, size_t errlen)
 {
 	const struct minimize_limits *limits = s->limits;
-	struct progress p = { .c = c, .m = m, .limits = limits, .begin_ns = s->begin_ns, .made = m->executions, .first = first };
+	struct progress p = {
+		.c = c, .m = m, .limits = limits, .begin_ns = s->begin_ns, .made = m->executions, .first = first
+	};
 	/* one more than is left: the first follows what has been seen to fail */
 	uint64_t left = limits->executions ? limits->executions - m->executions + !!m->executions : 0;
 	int ret;

@@ -53,13 +53,15 @@ struct options_points {
 	char **places;		/* --point */
 	char **only, **without;	/* --only, --not: modules, functions, sources and folders where points are, and where none is */
 	char **from;		/* --from: places where the search begins; nothing before them is a point */
-	const char *from_output;	/* or when the test writes a line that matches this regular expression; NULL: not by that */
+	const char *from_output;	/* or when the test writes a line that matches this regular expression; NULL: not */
+					/* by that */
 	char **from_calls;	/* or makes one of these system calls */
 	const char *behind;	/* none of these begins it before a task has called that function; NULL: any does */
 	bool from_start;	/* at the first step, also of a runtime that is known */
 	bool fields;		/* accesses of fields are points, where an interpreter can tell of them */
 	bool own_only;		/* of an execution: an interpreter's tasks have points in the program's own functions alone */
-	bool not_installed;	/* calls that only read what the distribution has installed are no points (ZUG_SYS_NOT_INSTALLED) */
+	bool not_installed;	/* calls that only read what the distribution has installed are no points */
+				/* (ZUG_SYS_NOT_INSTALLED) */
 	const char *runtime;	/* the search begins where that runtime (runtimes.h) begins with the program; NULL: not there */
 };
 

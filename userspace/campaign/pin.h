@@ -11,9 +11,9 @@
 #include "symbols/symbols.h"
 
 /*
- * Writes the script. o: the trace's options, NULL: libzug has written it; s: where names of places come from; path, name: of the
- * trace and of the script, for what is said in it. absent: places that are not counted, as pin_absent() finds them. The
- * number of statements, or -errno.
+ * Writes the script. o: the trace's options, NULL: libzug has written it; s: where names of places come from; path,
+ * name: of the trace and of the script, for what is said in it. absent: places that are not counted, as pin_absent()
+ * finds them. The number of statements, or -errno.
  */
 int pin_write(FILE *out, const struct trace *t, const struct campaign_options *o, struct symbols *s,
 	      const struct id_map *absent, const char *path, const char *name);

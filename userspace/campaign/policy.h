@@ -86,7 +86,8 @@ extern const struct point_policy
 extern const struct point_policy policy_races;		/* data races end an execution */
 extern const struct point_policy policy_monitors;	/* --invariant and --discard-if */
 extern const struct point_policy policy_watches;	/* --watch */
-extern const struct point_policy policy_own; /* makes none: which executions have points in an interpreted program's own lines alone */
+extern const struct point_policy policy_own; /* makes none: which executions have points in an interpreted program's own */
+					     /* lines alone */
 extern const struct point_policy policy_timeouts; /* makes none: which executions have early time-outs */
 extern const struct point_policy policy_untried; /* makes none: what the search does not try */
 extern const struct point_policy policy_runtime; /* makes none: the options for a language's runtime */

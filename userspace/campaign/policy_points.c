@@ -6,9 +6,9 @@
  * shown no more of them is an error, and at once what is not in the file that it names. A replay has
  * the files of its trace from the start, and what is not in them was not known then either.
  *
- * What the test does before it comes to a --from (or --from-output, --from-call) is the same in all executions, but for what is not
- * under control: no schedule of it is searched. So the first execution of the search shows whether
- * the test gets there at all.
+ * What the test does before it comes to a --from (or --from-output, --from-call) is the same in all executions, but for
+ * what is not under control: no schedule of it is searched. So the first execution of the search shows whether the test
+ * gets there at all.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -143,8 +143,10 @@ static int settle_scope(void *state, bool only_more, bool *more, char *err, size
 	for (int i = 0; i < 2 && !s->o.replay.probed; i++)
 		for (char **item = lists[i]; item && *item; item++)
 			if (!probes_scope_known(s->probes, *item) && !probes_scope_interpreted(s->probes)) {
-				snprintf(err, errlen, "--%s %s: no such library, function, source file or folder in the program "
-					 "or its libraries (a folder has a slash behind its name)", i ? "not" : "only", *item);
+				snprintf(err, errlen,
+					 "--%s %s: no such library, function, source file or folder in the program "
+					 "or its libraries (a folder has a slash behind its name)",
+					 i ? "not" : "only", *item);
 				return -EINVAL;
 			}
 	return 0;

@@ -141,7 +141,8 @@ struct campaign_result {
 	unsigned int nr_once;
 	const struct campaign_lane *lanes;	/* those that execute now */
 	unsigned int nr_lanes;
-	uint64_t serial_nr, serial_ns;	/* executions that lanes have made, and what the search itself has used of its CPU for them */
+	uint64_t serial_nr, serial_ns;	/* executions that lanes have made, and what the search itself has used of its */
+					/* CPU for them */
 	const struct campaign_race *races;
 	unsigned int nr_races, nr_suppressed;
 	const bool *suppression_used;	/* by suppression of the options; NULL: none was */

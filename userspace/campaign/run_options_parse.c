@@ -120,7 +120,8 @@ int run_options_parse(struct run_options *o, enum run_command command, int argc,
 	if (c->results.list_points && !o->script_path && !is_given(o, line, "executions"))
 		c->search.executions = LISTING_EXECUTIONS;
 	/* with a tree there is no number of executions that all shards would share */
-	if (command == RUN_PLAN || ((c->search.shards || c->search.lanes) && !is_given(o, line, "executions") && strategy_divides(c)))
+	if (command == RUN_PLAN ||
+	    ((c->search.shards || c->search.lanes) && !is_given(o, line, "executions") && strategy_divides(c)))
 		c->search.executions = 0;
 	if (command == RUN_COMMAND)
 		use_cpus(o, line);

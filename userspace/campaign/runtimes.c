@@ -21,7 +21,9 @@
  */
 static char *python_calls[] = { "clone", "clone3", "fork", "vfork", "setitimer", "alarm", "timer_create", NULL };
 /* The same, of the interpreter alone: a shell that starts it makes tasks as well. */
-static char *python_from[] = { "PyThread_start_new_thread", "PyOS_BeforeFork", "vfork", "setitimer", "alarm", "timer_create", NULL };
+static char *python_from[] = {
+	"PyThread_start_new_thread", "PyOS_BeforeFork", "vfork", "setitimer", "alarm", "timer_create", NULL
+};
 /*
  * The machine makes threads in Java itself, then its launcher calls the main method with java_behind. Up to the first thread
  * of the program, or its first process, nothing can come in another order.
@@ -144,8 +146,8 @@ static char *runtime_file(struct symbols *symbols, const struct language_runtime
 }
 
 /*
- * The file that is executed for a program: itself, or the interpreter that its first line names. malloc'd; NULL: none. *name: how
- * env is told it alone, malloc'd, or NULL.
+ * The file that is executed for a program: itself, or the interpreter that its first line names. malloc'd; NULL: none.
+ * *name: how env is told it alone, malloc'd, or NULL.
  */
 static char *executed(const struct session *s, char **name)
 {
@@ -321,7 +323,8 @@ static int take_points(struct session *s, const struct language_runtime *r, stru
 /* No option says which points there are, or a script says the runtime's. */
 static bool has_usual_points(const struct options_points *o, const struct language_runtime *r)
 {
-	if (!same_list(o->code, NULL) || !same_list(o->watches, NULL) || !same_list(o->only, NULL) || !same_list(o->without, NULL))
+	if (!same_list(o->code, NULL) || !same_list(o->watches, NULL) || !same_list(o->only, NULL) ||
+	    !same_list(o->without, NULL))
 		return false;
 	if (!o->sync && !o->atomic && o->syscalls == r->syscalls && names_points_of(o->places, r))
 		return true;

@@ -161,8 +161,9 @@ static size_t there_already(const char *dir)
 }
 
 /*
- * The folder for traces is made now, and goes again if nothing was put into it: that it appears in the middle of a search would be
- * a change of the working folder, for which all executions behind it need another environment, and another template.
+ * The folder for traces is made now, and goes again if nothing was put into it: that it appears in the middle of a
+ * search would be a change of the working folder, for which all executions behind it need another environment, and
+ * another template.
  */
 static int try_folder(struct session *s, char *err, size_t errlen)
 {

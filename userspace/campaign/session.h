@@ -260,7 +260,10 @@ bool session_template_ended(struct session_template *t);
 bool session_template_points_rest(const struct session_template *t);
 /* True while no execution that was forked has been compared with one by exec, and some are to come. */
 bool session_template_on_trial(const struct session *s);
-/* The points were changed and are what they were: the next template need not wait until an execution has shown that they stay. */
+/*
+ * The points were changed and are what they were: the next template need not wait until an execution has shown that they
+ * stay.
+ */
 void session_template_same_points(struct session *s);
 /* No template from now on. */
 void session_template_give_up(struct session *s, const char *why);

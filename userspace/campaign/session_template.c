@@ -194,7 +194,8 @@ void session_template_end(struct session *s, struct execution *x)
 	if (sandbox_template_there(s->sandbox))
 		return;
 	if (debug_word("times"))
-		fprintf(stderr, "template: ended by execution %lu of it%s%s\n", (unsigned long)t->lives, why ? ": " : "", why ? why : "");
+		fprintf(stderr, "template: ended by execution %lu of it%s%s\n", (unsigned long)t->lives, why ? ": " : "",
+			why ? why : "");
 	if (session_template_ended(t))
 		session_template_give_up(s, why ? why : "the test ends the process from which it is forked");
 }

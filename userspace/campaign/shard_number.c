@@ -79,8 +79,8 @@ static int ask(const struct engine *e, long given, struct shard_number *s, char 
 	if (count_of(e, given, first, step, &n, err, errlen))
 		return -EINVAL;
 	if (index < first || (index - first) / step >= n) {
-		snprintf(err, errlen, "%s is %ld, and there are %ld, from %ld on: number the jobs from %ld to %ld", e->index, index,
-			 n, first, first, first + (n - 1) * step);
+		snprintf(err, errlen, "%s is %ld, and there are %ld, from %ld on: number the jobs from %ld to %ld",
+			 e->index, index, n, first, first, first + (n - 1) * step);
 		return -EINVAL;
 	}
 	*s = (struct shard_number){ .k = (uint32_t)((index - first) / step + 1), .n = (uint32_t)n, .variable = e->index };

@@ -122,7 +122,8 @@ void untried_text(const struct untried *u, const struct campaign_options *o,
 			"not tried: system calls that a signal interrupts: --faults eintr; a signal "
 			"between two accesses: --watch stops behind the first\n");
 	/* one task that does so gives way to others, which get on */
-	if (__builtin_popcountll(u->tries & u->yields) > 1 && !(o->search.strategy && !strncmp(o->search.strategy, "lockstep", 8)))
+	if (__builtin_popcountll(u->tries & u->yields) > 1 &&
+	    !(o->search.strategy && !strncmp(o->search.strategy, "lockstep", 8)))
 		fprintf(to, "not tried: tasks that give way to each other for ever: --strategy lockstep\n");
 	/* else the scan sees the calls */
 	for (int i = 0; u->threads && !o->points.races && i < UNTRIED_KEEP && u->keep[i]; i++)

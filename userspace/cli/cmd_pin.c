@@ -213,7 +213,8 @@ static void say_otherwise(const struct otherwise *o, int same, int followed, int
 			  const char *path, FILE *err_to)
 {
 	if (!followed) {
-		fprintf(err_to, "zug pin: interrupted before an execution had followed the script; it is kept, untried, as %s\n",
+		fprintf(err_to,
+			"zug pin: interrupted before an execution had followed the script; it is kept, untried, as %s\n",
 			path);
 		return;
 	}

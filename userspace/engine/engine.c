@@ -172,7 +172,8 @@ void engine_hold_at(struct engine *e, const uint64_t *sites,
 	memcpy(e->hold_sites, sites, sizeof(e->hold_sites));
 }
 
-void engine_hold_at_times(struct engine *e, enum engine_hold (*fn)(void *ctx, uint32_t task, const struct zug_label *l), void *ctx)
+void engine_hold_at_times(struct engine *e, enum engine_hold (*fn)(void *ctx, uint32_t task, const struct zug_label *l),
+			  void *ctx)
 {
 	engine_hold_before(e, ZUG_OP_NONE, fn, ctx);
 	e->hold_at_times = true;
@@ -330,8 +331,8 @@ static void try_last(struct engine *e, uint32_t task, bool passed)
 }
 
 /*
- * Of a task on trial, at a point: it is in a state that it was in before. Then the outcome is set. stands: it is still there, and
- * did not go on under its lease. Where another one can go on, such as behind an unlock, the trial is over.
+ * Of a task on trial, at a point: it is in a state that it was in before. Then the outcome is set. stands: it is still
+ * there, and did not go on under its lease. Where another one can go on, such as behind an unlock, the trial is over.
  */
 static bool last_repeats(struct engine *e, uint32_t task, bool stands)
 {

@@ -31,8 +31,10 @@ struct engine_options {
 	uint64_t timeout_ns;
 	uint64_t max_steps;	/* 0: none */
 	const char *runtime_sources;	/* how names of the sources end that it executes; NULL: not known */
-	const char *runtime_rechecks;	/* a function in which tasks wait for a lock for ever, and look at it again at times; NULL: none */
-	bool runtime_tasks;	/* those that live where the search begins are a language's runtime's, but for the one that comes there */
+	const char *runtime_rechecks;	/* a function in which tasks wait for a lock for ever, and look at it again at */
+					/* times; NULL: none */
+	bool runtime_tasks;	/* those that live where the search begins are a language's runtime's, but for the one */
+				/* that comes there */
 	bool explore_timeouts;	/* a time-out may expire while others can run: engine_explore_timeouts() */
 	/*
 	 * Then only where that is likely enough: EARLY_MOST times in an execution, by EARLY_NS, and no timer whose
@@ -116,8 +118,8 @@ void engine_hold(struct engine *e,
 void engine_hold_before(struct engine *e, unsigned int op,
 			enum engine_hold (*fn)(void *ctx, uint32_t task, const struct zug_label *l), void *ctx);
 /*
- * The same of tasks that stand at one of two places, where no task waits, and of those before their end. While none stands there,
- * points are passed under leases.
+ * The same of tasks that stand at one of two places, where no task waits, and of those before their end. While none
+ * stands there, points are passed under leases.
  */
 void engine_hold_at(struct engine *e, const uint64_t *sites,
 		    enum engine_hold (*fn)(void *ctx, uint32_t task, const struct zug_label *l), void *ctx);
@@ -128,7 +130,8 @@ void engine_hold_at(struct engine *e, const uint64_t *sites,
 #define ENGINE_HOLD_FIRST 1000
 #define ENGINE_HOLD_EVERY 3200
 #define ENGINE_HOLD_FOR 100
-void engine_hold_at_times(struct engine *e, enum engine_hold (*fn)(void *ctx, uint32_t task, const struct zug_label *l), void *ctx);
+void engine_hold_at_times(struct engine *e, enum engine_hold (*fn)(void *ctx, uint32_t task, const struct zug_label *l),
+			  void *ctx);
 /* From the next execution on none is held, whatever was asked for: that of a trial has its whole schedule already. */
 void engine_hold_none(struct engine *e, bool none);
 

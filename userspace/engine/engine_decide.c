@@ -179,8 +179,8 @@ static void hold_back(struct engine *e, const struct trace_step *want)
 }
 
 /*
- * Which time-out is over first may depend on how long the start of a runtime took, and a task of the runtime's may have been woken
- * early. Where none of the program's tasks can go on the recorded time-out comes all the same.
+ * Which time-out is over first may depend on how long the start of a runtime took, and a task of the runtime's may have
+ * been woken early. Where none of the program's tasks can go on the recorded time-out comes all the same.
  */
 static bool let_expire(struct engine *e, const struct trace_step *want)
 {

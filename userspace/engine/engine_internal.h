@@ -41,7 +41,8 @@ struct engine {
 	uint32_t *enabled, *places;	/* of these the enabled: tasks, and indices into cands; ascending */
 	uint32_t nr_enabled;
 	bool altered;		/* not as the world says, for this decision alone */
-	uint32_t stale;		/* a task that the world did not name though it has changed (o.check_candidates), or WORLD_NO_TASK */
+	uint32_t stale;		/* a task that the world did not name though it has changed (o.check_candidates), or */
+				/* WORLD_NO_TASK */
 	struct task_traits {
 		bool parked, timed, outside;
 		uint32_t place;	/* in timed, of one that is */
@@ -114,7 +115,10 @@ enum verdict {
 uint64_t engine_look(struct engine *e);
 /* This execution cannot go on, by no fault of the program: says so in the outcome. Others may follow, unless e->bug is set. */
 enum verdict engine_broken(struct engine *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* The time since the last one went into that part (SPENT_NR: into none). It is the machine's, whatever the world's clock says. */
+/*
+ * The time since the last one went into that part (SPENT_NR: into none). It is the machine's, whatever the world's clock
+ * says.
+ */
 void engine_lap(struct engine *e, enum spent_part part);
 /* Never NULL. */
 const char *engine_name_of(struct engine *e, uint64_t object);

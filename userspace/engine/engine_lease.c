@@ -53,7 +53,10 @@ static bool holds(const struct engine *e)
 	return e->hold && !e->holds_none && !e->r && e->holds < ENGINE_HOLDS;
 }
 
-/* A task is held now, or the one that goes on may come to where it is. (Where that is a place, or an end, no lease does: world.ends_stop.) */
+/*
+ * A task is held now, or the one that goes on may come to where it is. (Where that is a place, or an end, no lease does:
+ * world.ends_stop.)
+ */
 static bool may_hold(const struct engine *e)
 {
 	if (!holds(e))
@@ -96,8 +99,8 @@ static uint64_t plan_runs(struct engine *e, const struct search_point *p, struct
 }
 
 /*
- * The weights of the tasks, and, where the rule is one for them, of those that are still to come, as far as there is room. false:
- * they are too many, or too heavy to be drawn.
+ * The weights of the tasks, and, where the rule is one for them, of those that are still to come, as far as there is
+ * room. false: they are too many, or too heavy to be drawn.
  */
 static bool plan_weights(struct engine *e, const struct search_point *p, struct world_plan *plan)
 {
@@ -181,9 +184,9 @@ static bool may_use_destroyed(struct engine *e, uint64_t *most)
 }
 
 /*
- * A blocked task that may go on as if its time-out were over may do so at each point of the lease, and no other one: notes which
- * these are. Returns the time on the test's clock at which there are others, or at which a timer fires, or may fire early. 0:
- * they are others already, as the clock has gone on with this decision.
+ * A blocked task that may go on as if its time-out were over may do so at each point of the lease, and no other one:
+ * notes which these are. Returns the time on the test's clock at which there are others, or at which a timer fires, or
+ * may fire early. 0: they are others already, as the clock has gone on with this decision.
  */
 static uint64_t note_expiring(struct engine *e, const struct search_point *p, uint32_t task)
 {
@@ -217,7 +220,10 @@ static uint64_t before_misuse(const struct engine *e)
 	return last > e->x->steps ? last - e->x->steps : 0;
 }
 
-/* What the lease says of yields: as many as do not reach farther than most points, of which nr are promised up to the first one. */
+/*
+ * What the lease says of yields: as many as do not reach farther than most points, of which nr are promised up to the first
+ * one.
+ */
 static void give_yields(struct engine *e, uint64_t nr, uint64_t most)
 {
 	uint64_t points, yields = e->r ? 0 : search_yields(e->s, &points);

@@ -8,8 +8,9 @@
  * after another, and none of their time-outs ends early. Nor does it help a program that waits for ever that they wake up
  * at times, or that the runtime looks again at times at the lock for which a task of the program's waits.
  *
- * A task of the program's in the runtime's code that begins a thread, or joins one (world_task.begins), goes on before all others
- * where it can: threads hand the turn to each other in there, and each of these steps would be a choice that changes nothing.
+ * A task of the program's in the runtime's code that begins a thread, or joins one (world_task.begins), goes on before
+ * all others where it can: threads hand the turn to each other in there, and each of these steps would be a choice that
+ * changes nothing.
  */
 #include <string.h>
 #include "engine/engine_internal.h"
@@ -143,7 +144,8 @@ bool runtime_alone(struct engine *e)
 	bool any = false;
 
 	/* what can run comes first: whether it stops before it waits again is another thing in a replay */
-	if (!e->nr_runtime || e->nr_parked || e->in_vain < IN_VAIN || e->status.next_timer != UINT64_MAX || e->w->ops->in_flight(e->w))
+	if (!e->nr_runtime || e->nr_parked || e->in_vain < IN_VAIN || e->status.next_timer != UINT64_MAX ||
+	    e->w->ops->in_flight(e->w))
 		return false;
 	for (uint32_t i = 0; i < e->w->nr_tasks; i++) {
 		const struct world_task *t = &e->w->tasks[i];

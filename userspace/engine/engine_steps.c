@@ -112,7 +112,10 @@ void steps_record(struct engine *e, uint32_t task, uint32_t nr_enabled)
 	e->x->steps++;
 	e->x->left_out += !!(t->label.flags & ZUG_L_LEFT_OUT);
 	e->w->passes = passes ? e->w->passes - 1 : LEFT_OUT_MOST;
-	/* at what is left out others could run, too, and had no chance: it neither counts, nor makes the steps around it count anew */
+	/*
+	 * at what is left out others could run, too, and had no chance: it neither counts, nor makes the steps around it
+	 * count anew
+	 */
 	if (!passes)
 		e->same = e->last == task && nr_enabled > 1 ? e->same + 1 : 0;
 	e->last = task;

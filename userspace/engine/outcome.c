@@ -316,7 +316,8 @@ static const char *line_with(const char *text, const char *const *words)
 static const char *raised(const char *line)
 {
 	static const char first[] = "Traceback (most recent call last):\n";
-	static const char *const more[] = { "\n\nDuring handling of the above exception", "\n\nThe above exception was the direct cause" };
+	static const char *const more[] = { "\n\nDuring handling of the above exception",
+					    "\n\nThe above exception was the direct cause" };
 	const char *p = strchr(line, '\n'), *found = NULL;
 
 	while (p && !strncmp(p + 1, first, sizeof(first) - 1)) {
@@ -465,8 +466,9 @@ static bool says_make(const char *line, const char *words)
 }
 
 /*
- * Where make(1) has the last word, it says which target could not be made, and what other jobs have said meanwhile stands before
- * that: the line before the first such word of make's is what the command said that failed first. NULL: make did not fail.
+ * Where make(1) has the last word, it says which target could not be made, and what other jobs have said meanwhile
+ * stands before that: the line before the first such word of make's is what the command said that failed first. NULL:
+ * make did not fail.
  */
 static const char *made(const char *text)
 {

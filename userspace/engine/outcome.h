@@ -12,7 +12,8 @@
 
 struct outcome_rules {
 	int expect_exit;	/* the exit status that means success */
-	const char *uncaught;	/* in the error output this says that a thread has failed, also where the process succeeds; NULL */
+	const char *uncaught;	/* in the error output this says that a thread has failed, also where the process */
+				/* succeeds; NULL */
 	const regex_t *match;	/* output that means failure; NULL: none */
 };
 

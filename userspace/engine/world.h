@@ -71,13 +71,18 @@ struct world_task {
 	struct world_access access[WORLD_ACCESSES];
 	enum wait_kind wait;
 	char where[96];			/* blocked: "futex", "read pipe #0 of T1" */
-	uint64_t deadline;		/* blocked: when its time-out is over, on the test's clock; 0: none, or the kernel's own */
-	bool for_turn;			/* blocked: until a runtime lets it execute the program, as at a lock of an interpreter's own */
+	uint64_t deadline;		/* blocked: when its time-out is over, on the test's clock; 0: none, or the */
+					/* kernel's own */
+	bool for_turn;			/* blocked: until a runtime lets it execute the program, as at a lock of an */
+					/* interpreter's own */
 	bool own_time;			/* for_turn, with a time-out: that is the runtime's own affair, and never ends early */
-	bool any_time;			/* for_turn, with a time-out: it counts how long another task computes, and may be over at once */
-	bool expires;			/* the engine's, while a lease holds: blocked, and may go on as if its time-out were over */
+	bool any_time;			/* for_turn, with a time-out: it counts how long another task computes, and may */
+					/* be over at once */
+	bool expires;			/* the engine's, while a lease holds: blocked, and may go on as if its time-out */
+					/* were over */
 	uint32_t rounds;		/* the engine's, while a plan holds: see world_plan.calm */
-	bool begins;			/* in a language's own code that begins, ends or joins a thread, or loads what is executed */
+	bool begins;			/* in a language's own code that begins, ends or joins a thread, or loads what is */
+					/* executed */
 	bool network;			/* blocked: for something that may come through the test's own network */
 	bool outside;			/* blocked: something outside the test may wake it, too */
 	bool yields;			/* the engine's: it has come to a point of a loop that waits, or to another yield */
@@ -168,8 +173,9 @@ struct world_status {
 struct world_plan {
 	uint32_t nr;		/* steps */
 	/*
-	 * It ends before that: behind `calm` steps, at one of a task that has made its world_task.rounds of them, and at any one
-	 * behind `same` steps in a row of the task that goes on now, `longest` of another one. CALM_ALWAYS: it does not.
+	 * It ends before that: behind `calm` steps, at one of a task that has made its world_task.rounds of them, and at
+	 * any one behind `same` steps in a row of the task that goes on now, `longest` of another one. CALM_ALWAYS: it
+	 * does not.
 	 */
 	uint32_t calm, same, longest;
 	struct search_rule rule;	/* what search_ahead() says of it is in runs */
@@ -251,8 +257,8 @@ struct world_ops {
 	/* The parked task t, which asks for a value (ZUG_OP_CHOICE), gets that one; it goes into its label. 0 or -errno. */
 	int (*choose)(struct world *w, struct world_task *t, uint32_t value);
 	/*
-	 * Called about once a second. *ran_ns: the processor time that the test's tasks have used in this execution, but for its
-	 * first moments. -errno: the execution cannot go on, and err says why.
+	 * Called about once a second. *ran_ns: the processor time that the test's tasks have used in this execution, but
+	 * for its first moments. -errno: the execution cannot go on, and err says why.
 	 */
 	int (*tend)(struct world *w, uint64_t *ran_ns, char *err, size_t errlen);
 	/* Ends the execution; *status: wait status of the root command, -1 unknown. Nothing is left after it. */
@@ -314,9 +320,12 @@ struct world {
 	bool ends_stop;			/* the engine's, too: no lease and no plan goes over a task's end */
 	uint64_t stops_at[2];		/* the engine's, too: nor over an operation at these places; 0: none */
 	uint8_t ends_well;		/* the engine's, too: the status with which the root command may end under a lease */
-	uint32_t yields, yield_points;	/* the engine's, too: the next lease goes over so many yields, and so many points behind each */
-	bool hangs;			/* the engine's, too, when it drains: the execution did not end by itself, which is its failure */
-	bool told_again;		/* what comes next was told before, of another execution: tasks go on when all of that is told */
+	uint32_t yields, yield_points;	/* the engine's, too: the next lease goes over so many yields, and so many points */
+					/* behind each */
+	bool hangs;			/* the engine's, too, when it drains: the execution did not end by itself, which */
+					/* is its failure */
+	bool told_again;		/* what comes next was told before, of another execution: tasks go on when all of */
+					/* that is told */
 	bool frees;			/* the world's: a label of this execution had ZUG_L_FREES */
 	bool *of_runtime;		/* the engine's: by task, whether a language's runtime has it for itself */
 	uint32_t of_runtime_room;

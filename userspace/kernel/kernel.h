@@ -147,16 +147,16 @@ struct kernel_answer {
 int kernel_add_answers(struct kernel *k, const char *file, const struct kernel_answer *list, int nr);
 
 /*
- * Reads what a sandbox has been told of times of files, the first nr, or (write) sets it: an execution that begins as a copy has
- * been told them as well. 0 or -errno.
+ * Reads what a sandbox has been told of times of files, the first nr, or (write) sets it: an execution that begins as a
+ * copy has been told them as well. 0 or -errno.
  */
 int kernel_file_looks(struct kernel *k, unsigned int slot, struct zug_file_look *list, uint32_t nr, bool write);
 
 /* Grows with every change of probes and watches. */
 uint64_t kernel_probes_changed(const struct kernel *k);
 /*
- * A sum of what an execution may meet before its search begins: files with places, those at which loops that wait stop, those at
- * which it begins, and answers. Other places are passed there, without a trace.
+ * A sum of what an execution may meet before its search begins: files with places, those at which loops that wait stop,
+ * those at which it begins, and answers. Other places are passed there, without a trace.
  */
 uint64_t kernel_probes_begins(const struct kernel *k);
 /* Takes all probes out and forgets modules and watches; nothing may be under control. */

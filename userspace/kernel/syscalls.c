@@ -183,8 +183,8 @@ bool syscall_tells(unsigned int op)
 	static uint8_t tells[ZUG_OP_NR];	/* 1: yes, 2: no */
 
 	/* a futex call says by its command what it does, and some of the others end otherwise, too */
-	if (op == ZUG_OP_NONE || op == ZUG_OP_SYSCALL || op == ZUG_OP_FUTEX_WAIT || op == ZUG_OP_FUTEX_WAKE || op == ZUG_OP_END ||
-	    op == ZUG_OP_YIELD || op == ZUG_OP_SLEEP || op >= ZUG_OP_NR)
+	if (op == ZUG_OP_NONE || op == ZUG_OP_SYSCALL || op == ZUG_OP_FUTEX_WAIT || op == ZUG_OP_FUTEX_WAKE ||
+	    op == ZUG_OP_END || op == ZUG_OP_YIELD || op == ZUG_OP_SLEEP || op >= ZUG_OP_NR)
 		return false;
 	for (unsigned int i = 0; !tells[op] && i < syscall_table_nr; i++)
 		if (syscall_table[i].op == op)

@@ -31,8 +31,8 @@ struct kworld_options {
 	/* What a runtime's threads ask the machine when they begin (files below /proc and /sys) is left out, too. */
 	bool leave_machine;
 	/*
-	 * Functions of a runtime whose names begin so, and that are points, are operations on memory that its threads share, and
-	 * on nothing else; one whose name goes on with 'Load' only reads. NULL: there are none.
+	 * Functions of a runtime whose names begin so, and that are points, are operations on memory that its threads
+	 * share, and on nothing else; one whose name goes on with 'Load' only reads. NULL: there are none.
 	 */
 	const char *shares;
 	const regex_t *from_output;	/* the search begins when the test writes a line that matches; NULL: not by output */
@@ -45,8 +45,8 @@ void kworld_free(struct world *w);
 /* In the next executions tasks stop at every point while a task has a time-out, which may expire there; or they do not. */
 void kworld_explore_timeouts(struct world *w, bool may);
 /*
- * In the next executions an interpreter's tasks have points only where they execute the program's own functions: what the language's
- * library does in between is left out. With leave_interpreter.
+ * In the next executions an interpreter's tasks have points only where they execute the program's own functions: what
+ * the language's library does in between is left out. With leave_interpreter.
  */
 void kworld_own_only(struct world *w, bool only);
 

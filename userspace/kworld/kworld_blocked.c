@@ -192,7 +192,8 @@ static bool inside_label(const struct world_task *t, const struct ktask *kt, con
 	if (e->nr != SYS_futex)
 		return false;
 	/* no primitive is longer than 64 bytes */
-	return t->label.op == ZUG_OP_JOIN || (e->flags & ZUG_EF_INSIDE) || (kt->lock && e->arg[0] - kt->lock < (kt->libc == SYMLIBC_RUST ? ZUG_SMALL_LOCK : 64)) ||
+	return t->label.op == ZUG_OP_JOIN || (e->flags & ZUG_EF_INSIDE) ||
+	       (kt->lock && e->arg[0] - kt->lock < (kt->libc == SYMLIBC_RUST ? ZUG_SMALL_LOCK : 64)) ||
 	       (kt->mutex && e->arg[0] - kt->mutex < 64);
 }
 

@@ -23,7 +23,10 @@
 #define CALLED_DIRECTLY 2
 /* So often is it asked in one execution of a method that the program calls, or whose calls have to be told apart. */
 #define CALLS_MOST 500
-/* Where Java's interpreter has a method's variables, behind the frame pointer (frame_x86.hpp), and the number of that register. */
+/*
+ * Where Java's interpreter has a method's variables, behind the frame pointer (frame_x86.hpp), and the number of that
+ * register.
+ */
 #define JAVA_LOCALS (-56)
 #define REG_FRAME 6
 /* So many frames say it. */
@@ -308,7 +311,8 @@ static void want_fields(const struct probe_module *m, const struct probe_site *s
  * A method of the language's lists and maps accesses a field: for the program, if that calls it. *final: this is said of the
  * method from now on. The machine uses them itself to load and link, by many calls.
  */
-static bool accesses_for_program(struct kworld *k, const struct zug_event *e, const struct trace_frame *frames, int nr, bool *final)
+static bool accesses_for_program(struct kworld *k, const struct zug_event *e, const struct trace_frame *frames, int nr,
+				 bool *final)
 {
 	uint32_t *times = id_map_add(&k->callers.undecided, e->arg[0] ^ (uint64_t)e->mm << 48, 0, NULL);
 	bool own = symbols_accesses_by(frames, nr);
@@ -317,7 +321,10 @@ static bool accesses_for_program(struct kworld *k, const struct zug_event *e, co
 	return own;
 }
 
-/* The object whose method the innermost frame of the interpreter executes, which has called the function at hand; 0: not known. */
+/*
+ * The object whose method the innermost frame of the interpreter executes, which has called the function at hand; 0: not
+ * known.
+ */
 static uint64_t receiver_of(const struct world_task *t, const uint64_t regs[18])
 {
 	const uint64_t frame = regs[REG_FRAME];
@@ -333,9 +340,10 @@ static bool same_call(const struct call *a, const struct call *b)
 }
 
 /*
- * A method of the language's for data that threads share accesses a field: where the program has called it, and this is the first
- * access of that call, that is where the call begins. In a loop a call begins again where the last one of the same place began.
- * *final: this is said of the method from now on: it is the library that calls it, or the program has called it often.
+ * A method of the language's for data that threads share accesses a field: where the program has called it, and this is
+ * the first access of that call, that is where the call begins. In a loop a call begins again where the last one of the
+ * same place began. *final: this is said of the method from now on: it is the library that calls it, or the program has
+ * called it often.
  */
 static bool calls_method(struct kworld *k, const struct world_task *t, const struct zug_event *e, const uint64_t regs[18],
 			 const struct trace_frame *frames, int nr, bool *final)
@@ -491,9 +499,9 @@ static bool all_of_library(const struct trace_frame *frames, int nr)
 }
 
 /*
- * The task, which stands still, starts a thread or waits for one by the language's library. Who is preempted in there, with that
- * library's own locks, could as well be before it or behind it. by_itself: the interpreter does it, and not for a function:
- * then the thread begins or ends.
+ * The task, which stands still, starts a thread or waits for one by the language's library. Who is preempted in there,
+ * with that library's own locks, could as well be before it or behind it. by_itself: the interpreter does it, and not
+ * for a function: then the thread begins or ends.
  */
 static bool begins_thread_by(struct kworld *k, const struct world_task *t, unsigned int module, bool by_itself,
 			     bool *for_program)
@@ -528,7 +536,10 @@ static unsigned int java_of(struct kworld *k, uint32_t process)
 	return UINT_MAX;
 }
 
-/* Java's machine has a thread wait for its creator, and the creator for the thread, before that executes anything of the program. */
+/*
+ * Java's machine has a thread wait for its creator, and the creator for the thread, before that executes anything of the
+ * program.
+ */
 bool kworld_begins(struct kworld *k, const struct world_task *t)
 {
 	unsigned int java = kworld_state(k)->quiet ? UINT_MAX : java_of(k, t->process);
@@ -612,7 +623,8 @@ static void tell_unknown_codes(struct kworld *k, const struct world_task *t, con
  * Called by a library of the distribution for itself, in a process whose program an interpreter executes: that has the order of
  * such operations from its own. The kernel side is told of the place.
  */
-static bool calls_for_itself(struct kworld *k, const struct world_task *t, const struct zug_event *e, const struct probe_site *s)
+static bool calls_for_itself(struct kworld *k, const struct world_task *t, const struct zug_event *e,
+			     const struct probe_site *s)
 {
 	const struct place_site *at;
 
@@ -681,8 +693,8 @@ static bool is_of_go(struct kworld *k, const struct world_task *t, const struct 
 	if (!kworld_is_go(k, t->process))
 		return false;
 	at = places_find_site(k->o.places, places_site(k->o.places, t->process, e->ip - 2));
-	return at && symfile_frames(probes_module(k->o.probes, at->module)->file, at->offset, &frame, 1) > 0 && frame.function &&
-	       !strncmp(frame.function, "runtime.", 8);
+	return at && symfile_frames(probes_module(k->o.probes, at->module)->file, at->offset, &frame, 1) > 0 &&
+	       frame.function && !strncmp(frame.function, "runtime.", 8);
 }
 
 /* The name of the file that a system call opens, reads, closes or looks at; NULL: of none. */

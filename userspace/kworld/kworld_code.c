@@ -39,7 +39,8 @@ static uint32_t text_bytes(const struct world_task *t, uint64_t addr, uint8_t *b
 
 /*
  * The bytes of the block that a call frees. glibc: its size, with three flags, is in the word before it (malloc.c: of a block
- * that was mapped it counts two words, else one); other places of that word are none. Blocks of other libraries have 8 at least.
+ * that was mapped it counts two words, else one); other places of that word are none. Blocks of other libraries have 8
+ * at least.
  */
 static uint64_t block_bytes(struct kworld *k, const struct probe_site *s, const struct zug_event *e)
 {

@@ -38,7 +38,10 @@ struct caller_steps {
 	size_t room;
 	uint32_t round;		/* of probes, in which all of them were told */
 	struct id_map judged;	/* enum probes_verdict, by site */
-	/* how often it was asked for this method of the language's data, and which of its calls were points, in this execution */
+	/*
+	 * how often it was asked for this method of the language's data, and which of its calls were points, in this
+	 * execution
+	 */
 	struct id_map undecided, calls;
 };
 
@@ -99,7 +102,8 @@ struct ktask {
 		unsigned int op;
 		enum symlibc libc;
 	} mutexes[2];		/* of its last two operations on one, the last first */
-	bool asked_for_turn;	/* its wait for the interpreter's lock was over: until it has the lock the next one takes its time */
+	bool asked_for_turn;	/* its wait for the interpreter's lock was over: until it has the lock the next one takes */
+				/* its time */
 	bool lent;		/* its turn was lent, and it has not come back from the kernel since */
 	bool pointed;		/* it has come to a point */
 	struct call {		/* the last one of the program's of a method that serves threads (symbols_call_of()) */
@@ -250,7 +254,8 @@ struct kworld_run {
 	uint32_t injected;	/* the task that has the turn already, for a call with a fault; or WORLD_NO_TASK */
 	struct errand errand;
 	const char *broken;	/* why events cannot be followed any more; NULL: they can */
-	uint32_t wakes_for;	/* kernel number of the task that counts as the waker of tasks that zugzwang wakes now; 0: none */
+	uint32_t wakes_for;	/* kernel number of the task that counts as the waker of tasks that zugzwang wakes now; */
+				/* 0: none */
 	uint32_t goes_on;	/* kernel number of the task that stopped for zugzwang alone; 0: none */
 	int goes_on_pid;
 	bool goes_on_now;	/* its turn is free: at the next call */
@@ -285,7 +290,10 @@ struct prefix {
 	bool used;			/* this execution was forked */
 	bool feeding;			/* it stands still until the whole list has taken effect */
 	bool looks_out;			/* zug_turn.looks_out, of the template */
-	/* Locks that the kernel side could not read when a task of the first process came to them: their pages were not there. */
+	/*
+	 * Locks that the kernel side could not read when a task of the first process came to them: their pages were not
+	 * there.
+	 */
 	uint64_t unread[UNREAD_LOCKS];
 	uint32_t nr_unread, nr_touched;	/* the first ones of them are there in this template */
 };
@@ -454,8 +462,8 @@ void kworld_scope_point(struct kworld *k, struct world_task *t, const struct zug
 void kworld_scope_call(struct kworld *k, struct world_task *t, const struct zug_event *e);
 int kworld_registers(struct world *w, const struct world_task *t, uint64_t regs[18]);	/* the debugger's */
 /*
- * At a look of an interpreter (probes_see_executed()): what it executes in the task is the program's own, and a point there; the
- * kernel side is told what it is.
+ * At a look of an interpreter (probes_see_executed()): what it executes in the task is the program's own, and a point
+ * there; the kernel side is told what it is.
  */
 bool kworld_executes_own(struct kworld *k, const struct world_task *t, const struct zug_event *e);
 /* world_task.begins of a thread that was made now, or of a task that blocks in a futex. */

@@ -337,7 +337,10 @@ static uint64_t path_object(struct kworld *k, const struct world_task *t, const 
 	if (!find_file(k, e, c, full, of_link ? AT_SYMLINK_NOFOLLOW : 0, &st))
 		return places_path(k->o.places, full);
 	id = places_file(k->o.places, full, kernel_dev(st.st_dev), st.st_ino);
-	/* what is moved to a name is known by that name from then on: a file that is written anew and put in place is the same one */
+	/*
+	 * what is moved to a name is known by that name from then on: a file that is written anew and put in place is
+	 * the same one
+	 */
 	if (d->op == ZUG_OP_RMDIR || (st.st_nlink <= 1 && (d->op == ZUG_OP_UNLINK || d->op == ZUG_OP_RENAME)))
 		places_file_gone(k->o.places, kernel_dev(st.st_dev), st.st_ino);
 	return id;
@@ -426,7 +429,10 @@ static uint64_t address_object(struct kworld *k, const struct world_task *t, con
 		break;
 	case AF_INET:
 	case AF_INET6:
-		/* a socket may be bound to all addresses of the machine, and to those of both families: the port alone counts */
+		/*
+		 * a socket may be bound to all addresses of the machine, and to those of both families: the port alone
+		 * counts
+		 */
 		a.in.sin_family = AF_INET;
 		if (!a.in.sin_port)
 			return 0;
@@ -576,8 +582,8 @@ static void label_shared(struct kworld *k, const struct probe_site *s, struct zu
 }
 
 /*
- * An operation of Java's is about an object, a field, or an element of an array. What is not told is accessed between these (what
- * is entered is left), so that dpor has them as points, which depend on each other.
+ * An operation of Java's is about an object, a field, or an element of an array. What is not told is accessed between
+ * these (what is entered is left), so that dpor has them as points, which depend on each other.
  */
 static void label_java(struct kworld *k, struct world_task *t, const struct zug_event *e, const struct probe_site *s,
 		       const struct call *call)

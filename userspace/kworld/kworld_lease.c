@@ -217,7 +217,8 @@ static struct zug_access tell_write(const struct world_task *t)
 {
 	struct zug_label label = next_label(t);
 
-	return (struct zug_access){ .how = ZUG_ACCESS_KNOWN | (access_writes(&label) ? ZUG_ACCESS_WRITES | ZUG_ACCESS_FILE : 0) };
+	return (struct zug_access){ .how = ZUG_ACCESS_KNOWN |
+					   (access_writes(&label) ? ZUG_ACCESS_WRITES | ZUG_ACCESS_FILE : 0) };
 }
 
 /* The same of what task n is about to access. */
@@ -479,7 +480,10 @@ static bool tell_constraints(struct kworld *k, uint32_t task, struct zug_plan *p
 	return !rule->nr_constraints || is_one_process(k, k->w.tasks[task].tgid);
 }
 
-/* It cannot be told who is enabled: where the next steps are known without that the plan is for these alone. false: they are not. */
+/*
+ * It cannot be told who is enabled: where the next steps are known without that the plan is for these alone. false: they
+ * are not.
+ */
 static bool plan_steps_alone(const struct lease *l, struct zug_plan *p)
 {
 	if (p->kind == ZUG_PLAN_DIFFERENCES && l->plan.nr_runs && !l->plan.rule.nr_order)
@@ -581,7 +585,8 @@ static bool give_plan(struct kworld *k, uint32_t task, struct zug_plan *p)
 	if (p->kind == ZUG_PLAN_QUOTAS)
 		tell_quotas(rule, peer, p);
 	/* it has its number by the task that comes to it first */
-	at = p->kind == ZUG_PLAN_SELECTION && !p->object ? place_of(peer, p->nr_peers, zug_object_task(rule->object)) : p->nr_peers;
+	at = p->kind == ZUG_PLAN_SELECTION && !p->object ? place_of(peer, p->nr_peers, zug_object_task(rule->object))
+							 : p->nr_peers;
 	p->object_by = at < p->nr_peers ? at + 1 : 0;
 	at = place_of(peer, p->nr_peers, rule->intended);
 	p->intended = at < p->nr_peers ? at + 1 : 0;
@@ -646,7 +651,10 @@ void kworld_lease_begin(struct kworld *k, uint32_t task)
 	if ((!nr && !plans) || k->waiters.nr > MOST_WAITERS || k->run.stepping || k->run.nr_lent ||
 	    k->run.nr_held || k->flows.nr)
 		return;
-	/* whether a point is left out is read of the task that stands there, and what was promised says nothing of the next one then */
+	/*
+	 * whether a point is left out is read of the task that stands there, and what was promised says nothing of the
+	 * next one then
+	 */
 	if (!l->known && (k->o.leave_machine || (interpreted && !kworld_tells_frames(k, k->w.tasks[task].process))))
 		return;
 	l->tgid = k->w.tasks[task].tgid;

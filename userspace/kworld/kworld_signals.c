@@ -18,7 +18,9 @@
 /* What a task does with a signal; all zeroes: there is no such task. */
 static struct zug_ctl ask(struct kworld *k, int pid, int signal)
 {
-	struct zug_ctl c = { .cmd = ZUG_CMD_SIGNAL, .sandbox = sandbox_slot(k->o.sandbox), .pid = pid, .signal.signal = signal };
+	struct zug_ctl c = {
+		.cmd = ZUG_CMD_SIGNAL, .sandbox = sandbox_slot(k->o.sandbox), .pid = pid, .signal.signal = signal
+	};
 
 	return kernel_ctl(k->o.kernel, &c) ? (struct zug_ctl){ 0 } : c;
 }

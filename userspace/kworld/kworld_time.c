@@ -209,7 +209,10 @@ static unsigned long long *timeout_register(struct user_regs_struct *r, int nr)
 /* Below what the program uses of its stack. */
 #define BELOW_STACK	512
 
-/* Its call is made again with a time-out that never comes. What a sleep needs for that lies in memory for as long as it begins. */
+/*
+ * Its call is made again with a time-out that never comes. What a sleep needs for that lies in memory for as long as it
+ * begins.
+ */
 static void take_timeout(struct ktask *kt, int pid, struct user_regs_struct *r)
 {
 	static const int64_t never[2] = { 8000000000ll, 0 };

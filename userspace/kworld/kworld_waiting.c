@@ -4,9 +4,9 @@
  *
  * Whether such a task would block its lock's memory says, which others change. To read the memory of all these locks
  * for each decision costs a system call for each. But a lock changes by the operations on it, which are points, and, if it
- * is robust, by the end of a task: so the tasks before a lock are looked at again when an operation on it was reached or begun. While few
- * tasks stand before locks, all are looked at each time. A program that writes to its locks in any other way is found
- * out by looks at one of them in turn; then all are looked at from then on.
+ * is robust, by the end of a task: so the tasks before a lock are looked at again when an operation on it was reached or
+ * begun. While few tasks stand before locks, all are looked at each time. A program that writes to its locks in any
+ * other way is found out by looks at one of them in turn; then all are looked at from then on.
  */
 #include <stdio.h>
 #include <stdlib.h>

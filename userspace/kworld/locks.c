@@ -107,7 +107,10 @@ static unsigned int unknown(const struct lock_memory *m, int pid, const uint64_t
 	return wanted;
 }
 
-/* Locks that lie so near each other in one page are read in one piece: each piece costs the kernel a look at the page tables. */
+/*
+ * Locks that lie so near each other in one page are read in one piece: each piece costs the kernel a look at the page
+ * tables.
+ */
 #define LOCK_GAP	128
 
 static bool is_near(uint64_t addr, uint64_t next)

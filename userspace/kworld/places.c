@@ -212,7 +212,10 @@ void places_say_known(struct places *p, volatile struct zug_known_file *table, c
 	p->run = run;
 }
 
-/* What has that number is that object, or (0) nothing any more. The reader may look at any time: run says that the rest is there. */
+/*
+ * What has that number is that object, or (0) nothing any more. The reader may look at any time: run says that the rest is
+ * there.
+ */
 static void say_known(struct places *p, uint32_t kdev, uint64_t number, uint64_t object)
 {
 	volatile struct zug_known_file *f = p->known ? &p->known[zug_file_place(number, kdev)] : NULL;

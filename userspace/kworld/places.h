@@ -70,8 +70,8 @@ void places_file_gone(struct places *p, uint32_t kdev, uint64_t ino);
 uint64_t places_temporary(struct places *p, const char *path, uint32_t task);
 
 /*
- * The id of an address that task binds or connects a socket to: numbered, for a port, or a folder in a path, may be another one in
- * every execution.
+ * The id of an address that task binds or connects a socket to: numbered, for a port, or a folder in a path, may be
+ * another one in every execution.
  */
 uint64_t places_address(struct places *p, const void *address, size_t len, uint32_t task);
 
@@ -107,8 +107,8 @@ bool places_is_elsewhere(struct places *p, uint64_t object);
 bool places_is_file(struct places *p, uint64_t object);
 
 /*
- * Where the object lies, if it is static data that was met in this execution or an earlier one; false: that is not known, or its
- * file is not mapped now.
+ * Where the object lies, if it is static data that was met in this execution or an earlier one; false: that is not
+ * known, or its file is not mapped now.
  */
 bool places_static_address(struct places *p, uint64_t object, uint32_t *process, uint64_t *address);
 /* In this execution no operation has been on the object yet: it gets its number by one of zug_object_task(), or not at all. */

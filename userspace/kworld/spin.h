@@ -6,9 +6,9 @@
  * Qadeer, PLDI'08): it was seen twice in the same state, and no other task ran in between. The state is
  * its registers, those of floating point and vectors too, and the pages of memory that it has written since the trial began,
  * byte for byte. A task that the timer stops between points, and that has written anything, works. The kernel tells which pages
- * these are (soft-dirty); it writes one itself at every stop (rseq, in the thread's control block, and with the same bytes), so of
- * that one and its neighbours only the bytes count. A loop that counts, however long, changes a register or memory; a loop that
- * reads a clock changes a register; one that tries to take a lock writes what is there already.
+ * these are (soft-dirty); it writes one itself at every stop (rseq, in the thread's control block, and with the same
+ * bytes), so of that one and its neighbours only the bytes count. A loop that counts, however long, changes a register
+ * or memory; a loop that reads a clock changes a register; one that tries to take a lock writes what is there already.
  *
  * The same state without another one in between is that of a loop of one instruction, or of a task that
  * has not executed any: samples are taken by the machine's clock, and a loaded machine may stop it at once

@@ -34,7 +34,8 @@ enum code_kind {
 	CODE_TIME,		/* rdtsc, rdtscp */
 	CODE_RANDOM,		/* rdrand, rdseed */
 	CODE_BLOCK,		/* calls (or jumps to) a function of a library that accesses what its arguments lead to */
-	CODE_CALL,		/* calls a function of Rust's that makes an atomic access, for a lock, where its first argument leads */
+	CODE_CALL,		/* calls a function of Rust's that makes an atomic access, for a lock, where its first */
+				/* argument leads */
 	CODE_NR_KINDS,
 };
 
@@ -66,25 +67,35 @@ enum code_block {
 	CODE_BLOCK_FREE,	/* free, realloc, operator delete: ends the life of the block that is the first */
 	CODE_BLOCK_FREE_SIZED,	/* operator delete with a size, Rust's: the same, and the second is how many bytes it has */
 	CODE_BLOCK_CLOSE,	/* fclose, closedir, freeaddrinfo: a library frees what is the first */
-	CODE_BLOCK_STREAM,	/* fprintf, fflush, getc, readdir: needs what is the first, and has a lock for all else that it does */
+	CODE_BLOCK_STREAM,	/* fprintf, fflush, getc, readdir: needs what is the first, and has a lock for all else */
+				/* that it does */
 	CODE_BLOCK_PUTC,	/* putc: needs the second */
 	CODE_BLOCK_FGETS,	/* writes the first */
 	CODE_BLOCK_FREAD,	/* writes the first, the product of the second and the third bytes at most */
 	CODE_BLOCK_FWRITE,	/* reads as many */
 	CODE_BLOCK_SEND,	/* write, send, sendto, pwrite: reads the second, third bytes */
 	CODE_BLOCK_RECEIVE,	/* read, recv, recvfrom, pread: writes the second, third bytes at most */
-	/* their second leads to an array of struct iovec, the third says of how many; or to a struct msghdr, which tells both */
+	/*
+	 * their second leads to an array of struct iovec, the third says of how many; or to a struct msghdr, which tells
+	 * both
+	 */
 	CODE_BLOCK_SEND_PIECES,	/* writev, pwritev */
 	CODE_BLOCK_RECEIVE_PIECES,	/* readv, preadv */
 	CODE_BLOCK_SEND_MESSAGE,	/* sendmsg */
 	CODE_BLOCK_RECEIVE_MESSAGE,	/* recvmsg */
-	/* of libstdc++, which alone changes the links of its containers: two pointers of a list, a colour and three of a tree */
+	/*
+	 * of libstdc++, which alone changes the links of its containers: two pointers of a list, a colour and three of a
+	 * tree
+	 */
 	CODE_BLOCK_LIST,	/* changes the list's node that is its first argument, or what lies around it */
 	CODE_BLOCK_LIST_TWO,	/* and the one that is its second */
 	CODE_BLOCK_TREE_WALK,	/* reads the tree's node that is its first */
 	CODE_BLOCK_TREE_ERASE,	/* changes that, and the head of the tree, its second */
 	CODE_BLOCK_TREE_INSERT,	/* changes the head, its fourth, and the new node, its second */
-	/* members of std::string that libstdc++ has compiled: the object is a pointer, a length, and 16 bytes for what is short */
+	/*
+	 * members of std::string that libstdc++ has compiled: the object is a pointer, a length, and 16 bytes for what
+	 * is short
+	 */
 	CODE_BLOCK_STRING,	/* changes the string */
 	CODE_BLOCK_STRING_TAKES,	/* and reads its second, another string */
 	CODE_BLOCK_STRING_TEXT,	/* and reads its second, characters */

@@ -168,12 +168,15 @@ static int take_kept(struct asks *a, const char *id, const struct stat *st)
 static void keep_found(const struct asks *a, const char *id, const struct stat *st)
 {
 	struct code_function none = { 0 };	/* a checksum over NULL is another one than over nothing */
-	struct code kept = { .places = calloc((size_t)a->nr + 1, sizeof(*kept.places)), .nr_places = a->nr, .functions = &none };
+	struct code kept = { .places = calloc((size_t)a->nr + 1, sizeof(*kept.places)),
+			     .nr_places = a->nr,
+			     .functions = &none };
 
 	if (!kept.places)
 		return;
 	for (uint32_t i = 0; i < a->nr; i++)
-		kept.places[i] = (struct code_place){ .offset = a->list[i].offset, .kind = a->list[i].kind, .len = a->list[i].len };
+		kept.places[i] =
+			(struct code_place){ .offset = a->list[i].offset, .kind = a->list[i].kind, .len = a->list[i].len };
 	code_cache_write(&kept, id, st);
 	free(kept.places);
 }

@@ -317,7 +317,10 @@ static const char *constant_text(const struct scan *s, uint64_t vaddr)
 	return NULL;
 }
 
-/* The instruction that ends at `end` of the function that is scanned: where it begins. 0: it is not known, or comes from elsewhere. */
+/*
+ * The instruction that ends at `end` of the function that is scanned: where it begins. 0: it is not known, or comes from
+ * elsewhere.
+ */
 static uint32_t instruction_before(const struct scan *s, uint32_t end, ZydisDecodedInstruction *in, ZydisDecodedOperand *ops)
 {
 	enum { LONGEST = 15 };

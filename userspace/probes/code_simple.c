@@ -102,8 +102,8 @@ void code_simple(const uint8_t *bytes, size_t n, struct zug_insn *insn)
 	struct zug_insn i = { 0 };
 
 	memset(insn, 0, sizeof(*insn));
-	if (!code_decode(bytes, n, &in, o) || in.operand_count_visible != 2 || in.encoding != ZYDIS_INSTRUCTION_ENCODING_LEGACY ||
-	    in.attributes & ZYDIS_ATTRIB_HAS_LOCK)
+	if (!code_decode(bytes, n, &in, o) || in.operand_count_visible != 2 ||
+	    in.encoding != ZYDIS_INSTRUCTION_ENCODING_LEGACY || in.attributes & ZYDIS_ATTRIB_HAS_LOCK)
 		return;
 	i.op = op_of(in.mnemonic);
 	i.len = in.length;

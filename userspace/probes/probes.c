@@ -19,7 +19,10 @@
 #include "probes/probes_internal.h"
 #include "search/access.h"
 
-/* So often in an execution, and a few times more, is a look of an interpreter a point: a loop of the program has no end of them. */
+/*
+ * So often in an execution, and a few times more, is a look of an interpreter a point: a loop of the program has no end of
+ * them.
+ */
 #define EXECUTED_MOST 300
 /* The same of the fields that one method accesses. */
 #define FIELDS_MOST 100

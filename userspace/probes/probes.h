@@ -56,10 +56,13 @@ struct probe_site {
 	bool from;		/* the search begins there (--from) */
 	bool once;		/* and the place is no point again after that */
 	bool behind;		/* it begins behind that place, which is no point (probes_add_behind()) */
-	bool executes;		/* an interpreter looks there what others want (symfile_looks); of code only base and disp are set */
-	uint8_t fields;		/* enum probe_fields, with executes: there it is one that calls functions at accesses (symfile_fields) */
+	bool executes;		/* an interpreter looks there what others want (symfile_looks); of code only base and */
+				/* disp are set */
+	uint8_t fields;		/* enum probe_fields, with executes: there it is one that calls functions at accesses */
+				/* (symfile_fields) */
 	uint8_t java;		/* enum java_operation: what a function of Java's machine does there */
-	bool go;		/* an operation of Go's library or runtime, at its entry; of code only base is set: what has the object */
+	bool go;		/* an operation of Go's library or runtime, at its entry; of code only base is set: what */
+				/* has the object */
 	uint32_t limit;		/* in one execution it is a point this many times at most; 0: always */
 	uint32_t within;	/* this many bytes before its operand larger accesses begin that contain it; 0: none known */
 	enum symlibc layout;	/* of its lock's memory: SYMLIBC_RUST; SYMLIBC_NONE: that of the file's C library */
@@ -190,7 +193,10 @@ bool probes_knows_executed(const struct probes *p);
  * What it locks is its own.
  */
 bool probes_serves_any(struct probes *p, uint32_t module);
-/* Accesses of fields by what an interpreter executes are points, likewise, where the interpreter can be made to tell of them. */
+/*
+ * Accesses of fields by what an interpreter executes are points, likewise, where the interpreter can be made to tell of
+ * them.
+ */
 void probes_see_fields(struct probes *p);
 /* Whether the instruction at a file offset is left out; BY_CALLER: what calls its function says so, which is a library's. */
 enum probes_scope { PROBES_IN, PROBES_LEFT_OUT, PROBES_BY_CALLER };

@@ -234,7 +234,8 @@ int probes_tell_module(struct probes *p, uint32_t m)
 	uint64_t vaddr, size, code;
 
 	if (p->executed && mod->file && symfile_interpreter_looks(mod->file, &looks) &&
-	    symfile_interpreter_data(mod->file, &vaddr, &size) && !symfile_code_bias(mod->file, looks.begin, looks.begin, &code)) {
+	    symfile_interpreter_data(mod->file, &vaddr, &size) &&
+	    !symfile_code_bias(mod->file, looks.begin, looks.begin, &code)) {
 		told.data = vaddr + code;
 		told.data_size = size;
 		mod->told_frames = symfile_interpreter_frames(mod->file, &told.frames);
@@ -275,9 +276,11 @@ int probes_find_answers(struct probes *p, uint32_t m, char *err, size_t errlen)
 		goto out;
 	ret = rewrite_rdtscp(copy, list, n);
 	for (uint32_t i = 0; i < n; i++)
-		mod->answers[i] = (struct kernel_answer){ list[i].offset,
-			ZUG_ANSWER_SHAPE(list[i].len, code_saved_register(list[i].reg), list[i].size) | (list[i].cpu ? ZUG_ANSWER_CPU : 0) |
-			(list[i].kind == CODE_RANDOM ? ZUG_ANSWER_RANDOM : 0) };
+		mod->answers[i] = (struct kernel_answer){
+			list[i].offset, ZUG_ANSWER_SHAPE(list[i].len, code_saved_register(list[i].reg), list[i].size) |
+						(list[i].cpu ? ZUG_ANSWER_CPU : 0) |
+						(list[i].kind == CODE_RANDOM ? ZUG_ANSWER_RANDOM : 0)
+		};
 	mod->nr_answers = n;
 	if (!ret && !stat(copy, &st)) {
 		mod->ino = st.st_ino;

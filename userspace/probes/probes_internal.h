@@ -47,14 +47,20 @@ struct found {
 	bool no_memory;
 };
 
-/* primitives.c. Probes the primitives that a module defines, if they are not yet. Their number, or -errno with a line in err. */
+/*
+ * primitives.c. Probes the primitives that a module defines, if they are not yet. Their number, or -errno with a line in
+ * err.
+ */
 int probes_plant_primitives(struct probes *p, uint32_t m, char *err, size_t errlen);
 /* Notes the primitives that a new module uses. True when there is one that no other module did. */
 bool probes_note_used(struct probes *p, const struct probe_module *mod);
 /* A C library's own calls of its primitives are no points: only what others call has to be probed. */
 bool probes_is_c_library(const struct probe_module *mod);
 
-/* probes_go.c. Plants the operations of Go's runtime and library in a Go program. Their number, or -errno with a line in err. */
+/*
+ * probes_go.c. Plants the operations of Go's runtime and library in a Go program. Their number, or -errno with a line in
+ * err.
+ */
 int probes_plant_go(struct probes *p, uint32_t m, char *err, size_t errlen);
 /* The code of Go's runtime, or of one of these operations: no point of its own. nr frames, the innermost first. */
 bool probes_in_go_runtime(const struct trace_frame *frames, int nr);
@@ -74,7 +80,10 @@ int probes_plant_rust(struct probes *p, uint32_t m, char *err, size_t errlen);
 bool probes_is_rust(struct probes *p, uint32_t module);
 /* A function that is such a place: what it does is no point of its own. */
 bool probes_in_rust_lock(const char *function);
-/* An atomic instruction of that function, inlined or not: the operation whose objects its object is one of; else ZUG_OP_NONE. */
+/*
+ * An atomic instruction of that function, inlined or not: the operation whose objects its object is one of; else
+ * ZUG_OP_NONE.
+ */
 uint16_t probes_rust_names(const char *function);
 
 /* What such a place of a lock of Rust's does; PROBES_READS_OWN_FILES: it is part of an operation. */

@@ -25,7 +25,10 @@ static const struct rust_lock {
 };
 #define NR_LOCKS (sizeof(locks) / sizeof(locks[0]))
 
-/* "<std::sys::sync::mutex::futex::Mutex>::lock_contended"; earlier ones begin with "std::sys::unix::locks::futex_mutex::Mutex" */
+/*
+ * "<std::sys::sync::mutex::futex::Mutex>::lock_contended"; earlier ones begin with
+ * "std::sys::unix::locks::futex_mutex::Mutex"
+ */
 static const struct rust_lock *lock_of(const char *function)
 {
 	const char *name, *in;
@@ -37,8 +40,8 @@ static const struct rust_lock *lock_of(const char *function)
 		return NULL;
 	for (size_t i = 0; i < NR_LOCKS; i++) {
 		name = strstr(in, locks[i].name);
-		if (name && strstr(in, "futex") && strstr(in, locks[i].type) && (name[strlen(locks[i].name)] == 0 ||
-										 !strncmp(name + strlen(locks[i].name), "::h", 3)))
+		if (name && strstr(in, "futex") && strstr(in, locks[i].type) &&
+		    (name[strlen(locks[i].name)] == 0 || !strncmp(name + strlen(locks[i].name), "::h", 3)))
 			return &locks[i];
 	}
 	return NULL;

@@ -75,9 +75,9 @@ static void bugs_text(FILE *out, const struct merge *m)
 	for (unsigned int i = 0; i < m->nr_bugs; i++) {
 		const struct merge_bug *b = &m->bugs[i];
 
-		fprintf(out, "  %s: %.200s\n    %" PRIu64 " time%s, in %u shard%s, %s (shard %u)", b->first->kind, b->first->message,
-			b->executions, plural(b->executions), b->shards, plural(b->shards), bug_place(b, buf, sizeof(buf)),
-			b->shard->k);
+		fprintf(out, "  %s: %.200s\n    %" PRIu64 " time%s, in %u shard%s, %s (shard %u)", b->first->kind,
+			b->first->message, b->executions, plural(b->executions), b->shards, plural(b->shards),
+			bug_place(b, buf, sizeof(buf)), b->shard->k);
 		if (b->first->trace)
 			fprintf(out, "; trace: %s/%s\n", b->shard->dir, b->first->trace);
 		else
@@ -121,8 +121,10 @@ void merge_text(FILE *out, const struct merge *m)
 	for (unsigned int i = 0; i < m->nr_same; i++)
 		fprintf(out, "%s: a copy, or further back, of a shard above; it does not count\n", m->same[i]);
 	for (unsigned int i = 0; i < m->nr_empty; i++)
-		fprintf(out, "%s: its log has no whole line; it was killed at its beginning, or its disk was full; it counts as "
-			"missing\n", m->empty[i]);
+		fprintf(out,
+			"%s: its log has no whole line; it was killed at its beginning, or its disk was full; it counts as "
+			"missing\n",
+			m->empty[i]);
 	if (m->nr_missing) {
 		fprintf(out, "missing: %u of %u shards: ", m->nr_missing, m->of);
 		missing_text(out, m);

@@ -704,7 +704,8 @@ static unsigned int put_timers(struct report *r)
 		if (!(l.flags & ZUG_L_TIMER))
 			continue;
 		if (!n++)
-			fprintf(r->out, "\n%sTimers that fire early, while other tasks are slow (--timeouts never: none does):%s\n",
+			fprintf(r->out,
+				"\n%sTimers that fire early, while other tasks are slow (--timeouts never: none does):%s\n",
 				report_style(r, STYLE_STRONG), report_style(r, STYLE_PLAIN));
 		fprintf(r->out, "  %sbefore step %llu%s", report_style(r, STYLE_ALARM), (unsigned long long)s->step,
 			report_style(r, STYLE_PLAIN));
@@ -790,17 +791,21 @@ static void put_undecided(struct report *r, const struct trace_minimized *m, boo
 		put_operation(r, c->first_task, c->first_step, &c->first);
 		fprintf(r->out, "  %sbefore%s\n", report_style(r, STYLE_STRONG), report_style(r, STYLE_PLAIN));
 		put_operation(r, c->second_task, c->second_step, &c->second);
-		fprintf(r->out, "  and what was read before that change is the base of a later one. No schedule without that was\n"
-			"  seen to pass, in %llu near this one (zug diff tries more).\n", others);
+		fprintf(r->out,
+			"  and what was read before that change is the base of a later one. No schedule without that was\n"
+			"  seen to pass, in %llu near this one (zug diff tries more).\n",
+			others);
 	} else if (is_in_any_order(m)) {
 		fprintf(r->out, "  All %llu schedules near this one that were tried fail alike. The test may fail in whatever order its tasks\n"
 			"  run, and the cause need not lie in their order (zug diff tries more schedules).\n", others);
 	} else if (others && !preemptions && !spins(r)) {
-		fprintf(r->out, "  No two operations were found whose order decides, in %llu schedule%s near this one. If one of\n"
+		fprintf(r->out,
+			"  No two operations were found whose order decides, in %llu schedule%s near this one. If one of\n"
 			"  them passes (zug diff), the cause lies between two points (zug run --point FUNCTION or --watch NAME).\n",
 			others, plural(others));
 	} else if (!others && !preemptions) {
-		fprintf(r->out, "  There was no time to look for the two operations whose order decides: zug diff does that.\n");
+		fprintf(r->out,
+			"  There was no time to look for the two operations whose order decides: zug diff does that.\n");
 	}
 }
 

@@ -159,9 +159,9 @@ static void put_notes(struct html *h)
 
 			if (trace_note_tells(note))
 				continue;
-			fprintf(h->out, "%s[%llu,%u,%d,%d,%d,%d]", before,
-				(unsigned long long)(i - h->first), note->kind, (int)note->task,
-				(int)note->arg, object(h, note->kind == TRACE_NOTE_EARLY ? 0 : note->object), clean_string(h, note->text));
+			fprintf(h->out, "%s[%llu,%u,%d,%d,%d,%d]", before, (unsigned long long)(i - h->first), note->kind,
+				(int)note->task, (int)note->arg,
+				object(h, note->kind == TRACE_NOTE_EARLY ? 0 : note->object), clean_string(h, note->text));
 			before = ",\n";
 		}
 	fputs("],\n", h->out);

@@ -111,8 +111,8 @@ static void say_where(const struct report *r, uint32_t task, char *buf, size_t l
 }
 
 /*
- * A fork has copied the object with that name into the task's process: the step with which another process changed it last before
- * that. NULL: none did.
+ * A fork has copied the object with that name into the task's process: the step with which another process changed it
+ * last before that. NULL: none did.
  */
 static const struct trace_step *changed_before_fork(struct report *r, uint32_t task, const char *object)
 {
@@ -159,8 +159,10 @@ static void put_changer(struct report *r, uint32_t task, uint64_t object)
 	copied = s ? NULL : changed_before_fork(r, task, name);
 	if (copied) {
 		report_step_place(r, copied, place, sizeof(place));
-		fprintf(r->out, "    %s%s%s: its process has a copy, as it was when that was forked; changed last before by %s%s%s"
-			" (step %llu: %s%s%s)\n", report_style(r, STYLE_STRONG), name, report_style(r, STYLE_PLAIN),
+		fprintf(r->out,
+			"    %s%s%s: its process has a copy, as it was when that was forked; changed last before by %s%s%s"
+			" (step %llu: %s%s%s)\n",
+			report_style(r, STYLE_STRONG), name, report_style(r, STYLE_PLAIN),
 			report_task_style(r, copied->task), report_task_name(copied->task, who, sizeof(who)),
 			report_style(r, STYLE_PLAIN), (unsigned long long)copied->step, zug_label_name(&copied->label),
 			place[0] ? "  " : "", place);

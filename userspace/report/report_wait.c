@@ -163,8 +163,8 @@ bool report_wait_cycle(const struct report *r, char *buf, size_t len)
 
 			report_object_name(r, waits_for(who), object, sizeof(object));
 			if (at < len)
-				at += snprintf(buf + at, len - at, "%sT%u waits for %s, held by T%u%s", at ? "; " : "", who->task,
-					       object, h->task, h->task == who->task ? " itself" : "");
+				at += snprintf(buf + at, len - at, "%sT%u waits for %s, held by T%u%s", at ? "; " : "",
+					       who->task, object, h->task, h->task == who->task ? " itself" : "");
 			who = waiter(&w, h->task);
 		} while (who != first);
 	}

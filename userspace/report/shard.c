@@ -110,7 +110,8 @@ struct shard_log *shard_log_open(const char *dir, struct json_object *head, stru
 		goto fail;
 	}
 	if (flock(l->fd, LOCK_EX | LOCK_NB)) {
-		snprintf(err, errlen, "%s: another zug works at this shard; wait until it has ended, or make another one", path);
+		snprintf(err, errlen, "%s: another zug works at this shard; wait until it has ended, or make another one",
+			 path);
 		goto fail;
 	}
 	if (look_back(l, dir, head, old, err, errlen))

@@ -43,7 +43,8 @@ struct sandbox_options {
 	uint64_t max_memory;	/* bytes of all its tasks and files (memory.max); 0: no limit */
 	uint64_t spin_ns;	/* a task that computes so long without a point is stopped; 0: never */
 	uint32_t syscall_points;	/* ZUG_SYS_* */
-	uint32_t quiet;		/* ZUG_QUIET_*: no point is one until a task comes to where the search begins: a place with ZUG_SITE_FROM, */
+	uint32_t quiet;		/* ZUG_QUIET_*: no point is one until a task comes to where the search begins: a place */
+				/* with ZUG_SITE_FROM, */
 	bool tell_output;	/* or a write that kworld takes for it, */
 	uint64_t from_calls[ZUG_NR_SYSCALLS / 64];	/* or one of these system calls */
 	bool in_place;		/* no private copies: processes that join keep their files */
@@ -169,8 +170,8 @@ int sandbox_drain(struct sandbox *s, pid_t root, int *status);
  */
 void sandbox_kill_stray(struct sandbox *s, pid_t pid);
 /*
- * Before sandbox_drain(): lets the test run freely, with SIGQUIT for its root command, which is a child of ours, until that has ended,
- * for up to half a second.
+ * Before sandbox_drain(): lets the test run freely, with SIGQUIT for its root command, which is a child of ours, until
+ * that has ended, for up to half a second.
  */
 void sandbox_quit(struct sandbox *s, pid_t root);
 /* True when sandbox_kill_stray() was called: limits of the cgroup did not hold for all of the test. */

@@ -21,15 +21,16 @@
 int sandbox_template_trace(pid_t pid, char *err, size_t errlen);
 /*
  * An execution that was started by exec has told how many calls it made up to the moment. With wanted the next prototype makes
- * them without a stop, if that is known; the kernel side tells when it has come there (FRESH, arg[0] 1), and sandbox_template_halt()
- * stops it. Without it is followed from its first call on. True when it makes them without a stop.
+ * them without a stop, if that is known; the kernel side tells when it has come there (FRESH, arg[0] 1), and
+ * sandbox_template_halt() stops it. Without it is followed from its first call on. True when it makes them without a
+ * stop.
  */
 void sandbox_template_learn(struct sandbox *s);
 bool sandbox_template_hasten(struct sandbox *s, bool wanted);
 void sandbox_template_halt(struct sandbox *s, pid_t prototype);
 /*
- * Lets the prototype go on from its last stop, if it has stopped. 1: it stands at the moment; 2: it had stopped before that, and
- * goes on; 0: it has not stopped; -errno with the reason in err: there is no such moment.
+ * Lets the prototype go on from its last stop, if it has stopped. 1: it stands at the moment; 2: it had stopped before
+ * that, and goes on; 0: it has not stopped; -errno with the reason in err: there is no such moment.
  */
 int sandbox_template_follow(struct sandbox *s, pid_t prototype, char *err, size_t errlen);
 /*

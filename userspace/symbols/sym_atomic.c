@@ -248,8 +248,8 @@ static bool is_beside(Dwarf_Die *cu, const struct atomic_source *s, const struct
 }
 
 /*
- * Rust's library is compiled with lines, which are in every program that cargo has not stripped of them: a function in Rust that
- * has none, although others have some, is of a program that was compiled without.
+ * Rust's library is compiled with lines, which are in every program that cargo has not stripped of them: a function in
+ * Rust that has none, although others have some, is of a program that was compiled without.
  */
 static bool is_rust_without_lines(struct symfile *f, uint64_t vaddr)
 {

@@ -24,7 +24,8 @@ struct walk {
 	ZydisDecoder decoder;
 	uint8_t *code;
 	uint32_t size;
-	int32_t *depth;		/* of each byte of an instruction: between the stack pointer and the return address, before it */
+	int32_t *depth;		/* of each byte of an instruction: between the stack pointer and the return address, */
+				/* before it */
 	uint32_t *todo;		/* starts of instructions, whose depth is known */
 	uint32_t nr_todo;
 	int32_t saved_at;	/* the depth at which the frame pointer is pushed, UNSEEN: it is not */

@@ -499,8 +499,9 @@ static bool find_thread(struct java *j, uint64_t tls, uint64_t *anchor)
 	uint64_t list, threads, thread, os, id, size;
 	uint32_t length;
 
-	if (!sym_java_word(j, v[SYMJAVA_THREADS] + j->bias, &list) || !sym_java_half(j, list + v[SYMJAVA_LIST_LENGTH], &length) ||
-	    length > THREADS_MAX || !sym_java_word(j, list + v[SYMJAVA_LIST_THREADS], &threads))
+	if (!sym_java_word(j, v[SYMJAVA_THREADS] + j->bias, &list) ||
+	    !sym_java_half(j, list + v[SYMJAVA_LIST_LENGTH], &length) || length > THREADS_MAX ||
+	    !sym_java_word(j, list + v[SYMJAVA_LIST_THREADS], &threads))
 		return false;
 	for (uint32_t i = 0; i < length; i++) {
 		/* one that begins has no osthread yet */
@@ -535,7 +536,8 @@ static bool find_interpreter(struct java *j)
 	uint64_t stubs;
 	uint32_t size;
 
-	if (!sym_java_word(j, v[SYMJAVA_INTERPRETER] + j->bias, &stubs) || !sym_java_word(j, stubs + v[SYMJAVA_STUBS], &j->code) ||
+	if (!sym_java_word(j, v[SYMJAVA_INTERPRETER] + j->bias, &stubs) ||
+	    !sym_java_word(j, stubs + v[SYMJAVA_STUBS], &j->code) ||
 	    !sym_java_half(j, stubs + v[SYMJAVA_STUBS_SIZE], &size) ||
 	    !sym_java_word(j, v[SYMJAVA_CALL_STUB] + j->bias, &j->call_stub))
 		return false;
@@ -550,8 +552,8 @@ int sym_java_frames(struct symfile *f, struct sym_string **strings, int pid, uin
 	uint64_t anchor, fp, pc, above, wrapper, last = 0;
 	int nr = 0;
 
-	if (!tls || !symfile_is_java(f) || !sym_java_layout(&j, &f->java) || !find_interpreter(&j) || !find_thread(&j, tls, &anchor) ||
-	    !read_anchor(&j, anchor, &fp, &pc))
+	if (!tls || !symfile_is_java(f) || !sym_java_layout(&j, &f->java) || !find_interpreter(&j) ||
+	    !find_thread(&j, tls, &anchor) || !read_anchor(&j, anchor, &fp, &pc))
 		return 0;
 	for (int i = 0; i < WALK_MAX && nr < max; i++) {
 		if (fp <= last || fp < j.stack || fp > j.stack_end - 16)

@@ -22,7 +22,10 @@ struct java {
 
 bool sym_java_word(const struct java *j, uint64_t addr, uint64_t *word);
 bool sym_java_half(const struct java *j, uint64_t addr, uint32_t *half);
-/* Offsets and addresses, of which the last are the file's (without the bias). They are read once. false: not of this version. */
+/*
+ * Offsets and addresses, of which the last are the file's (without the bias). They are read once. false: not of this
+ * version.
+ */
 bool sym_java_layout(struct java *j, struct symfile_java *l);
 /* What is kept of frames is freed. */
 void sym_java_release(struct symfile_java *l);

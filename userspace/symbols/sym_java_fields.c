@@ -8,8 +8,9 @@
  * bytecodes that stand for several is made, too. Both are variables of libjvm, which its symbols name.
  *
  * Elements of arrays no debugger watches. But what executes a bytecode is looked up in a table, and a second table has, for all
- * of them, code that calls a function first, for a debugger that steps. What the second has for bytecodes that access elements is
- * copied into the first. The function finds that nothing is to be done, and the bytecode is executed by a third, which stays.
+ * of them, code that calls a function first, for a debugger that steps. What the second has for bytecodes that access
+ * elements is copied into the first. The function finds that nothing is to be done, and the bytecode is executed by a
+ * third, which stays.
  */
 #include <string.h>
 #include "symbols/sym_java.h"

@@ -14,10 +14,16 @@
 /* Registers by their numbers in instructions. */
 enum { RDX = 2, RSI = 6 };
 
-/* Bytes before the elements, with compressed class pointers. Where there are none each element still has an address of its own. */
+/*
+ * Bytes before the elements, with compressed class pointers. Where there are none each element still has an address of its
+ * own.
+ */
 #define ARRAY_HEADER	16
 
-/* The functions; the argument that leads to the object: a handle, or (of an interpreted frame) the place of what it has entered. */
+/*
+ * The functions; the argument that leads to the object: a handle, or (of an interpreted frame) the place of what it has
+ * entered.
+ */
 static const struct {
 	const char *name;
 	enum java_operation operation;
@@ -39,7 +45,8 @@ enum java_operation symfile_java_operation(struct symfile *f, const char *functi
 	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
 		size_t n = strlen(functions[i].name);
 
-		if (functions[i].name[n - 1] == '(' ? !strncmp(function, functions[i].name, n) : !strcmp(function, functions[i].name))
+		if (functions[i].name[n - 1] == '(' ? !strncmp(function, functions[i].name, n)
+						    : !strcmp(function, functions[i].name))
 			return functions[i].operation;
 	}
 	return JAVA_NONE;
@@ -180,7 +187,8 @@ bool symfile_java_subject(struct symfile *f, enum java_operation operation, int 
 		break;
 	case JAVA_PARK:
 		if (!known || !knows(&j, SYMJAVA_THREAD_OBJECT) || !knows(&j, SYMJAVA_ENVIRONMENT) ||
-		    !sym_java_word(&j, args[0] - j.l->value[SYMJAVA_ENVIRONMENT] + j.l->value[SYMJAVA_THREAD_OBJECT], &handle) ||
+		    !sym_java_word(&j, args[0] - j.l->value[SYMJAVA_ENVIRONMENT] + j.l->value[SYMJAVA_THREAD_OBJECT],
+				   &handle) ||
 		    !sym_java_word(&j, handle, &s->object))
 			return false;
 		break;

@@ -443,7 +443,10 @@ static bool is_go_library(const char *file)
 
 bool symbols_of_language(const char *file)
 {
-	/* what Rust's library is made of beside its own sources, such as its reader of debug information, is below /rust/deps */
+	/*
+	 * what Rust's library is made of beside its own sources, such as its reader of debug information, is below
+	 * /rust/deps
+	 */
 	return !strncmp(file, "/rustc/", 7) || !strncmp(file, "/rust/deps/", 11) || !strncmp(file, "/usr/src/rustc-", 15) ||
 	       strstr(file, "/rustlib/src/") || is_go_library(file);
 }
@@ -493,7 +496,10 @@ bool symbols_of_library(const char *file)
 	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++)
 		if (!strncmp(file, folders[i], strlen(folders[i])))
 			return true;
-	/* compilers that lie elsewhere (/opt, a container's root), and headers as clang finds them ("/usr/bin/../lib/gcc/...") */
+	/*
+	 * compilers that lie elsewhere (/opt, a container's root), and headers as clang finds them
+	 * ("/usr/bin/../lib/gcc/...")
+	 */
 	return symbols_of_language(file) || is_start_file(file) || strstr(file, "/usr/include/") ||
 	       strstr(file, "/include/c++/") || strstr(file, "/lib/gcc/") || strstr(file, "/lib/clang/") ||
 	       strstr(file, "/lib/python3.") || is_of_jdk(file);

@@ -240,8 +240,9 @@ bool sym_name_matches(const char *pattern, const char *name)
 /* Words that manglers write otherwise: abbreviations of C++ for its library. */
 static bool is_abbreviated(const char *word, size_t len)
 {
-	static const char *const words[] = { "std", "allocator", "basic_string", "string", "char_traits", "basic_istream", "istream",
-					     "basic_ostream", "ostream", "basic_iostream", "iostream", "decltype" };
+	static const char *const words[] = { "std",	    "allocator",      "basic_string", "string",
+					     "char_traits", "basic_istream",  "istream",      "basic_ostream",
+					     "ostream",	    "basic_iostream", "iostream",     "decltype" };
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		if (strlen(words[i]) == len && !memcmp(words[i], word, len))

@@ -144,7 +144,8 @@ static bool ends_with(const char *text, const char *end)
 
 uint32_t symbols_code_of(const struct trace_frame *f)
 {
-	static const char *const functions[] = { "Thread.start", "Thread.join", "Thread._bootstrap_inner", "Thread._bootstrap" };
+	static const char *const functions[] = { "Thread.start", "Thread.join", "Thread._bootstrap_inner",
+						 "Thread._bootstrap" };
 
 	if (!f->function || !f->file)
 		return ZUG_CODE_RUNS;

@@ -247,8 +247,8 @@ int symbols_script(struct symbols *s, int tid, struct trace_frame *frame);
 bool symbols_have_scripts(struct symbols *s);	/* one of its files is bash */
 /*
  * By these frames the language's library starts a thread, waits for its end, or goes through its begin or end: what the program
- * does there is start() and join(), and which of its operations come first depends on others than these. (Python's threading.py,
- * Java's Thread.) Or the library loads and links code, or ends the program.
+ * does there is start() and join(), and which of its operations come first depends on others than these. (Python's
+ * threading.py, Java's Thread.) Or the library loads and links code, or ends the program.
  */
 bool symbols_begins_thread(const struct trace_frame *frames, int nr);
 /* What the kernel side is to be told of such a function of Python's: ZUG_CODE_*. */
@@ -276,15 +276,16 @@ enum java_operation symfile_java_operation(struct symfile *f, const char *functi
 bool symbols_java_leads(enum java_operation operation, uint8_t *base, int32_t *at);
 /* What such an operation is about. */
 struct java_subject {
-	uint64_t object;	/* its address, until the collector moves it; of a field that is not static the field's; 0: static */
+	uint64_t object;	/* its address, until the collector moves it; of a field that is not static the field's; */
+				/* 0: static */
 	bool refers;		/* a field, or an element, that refers to an object */
 	bool writes;		/* an element is written */
 	char name[128];		/* "Account", "Account.class", "Account.balance", "int[] element 2"; "": not known */
 };
 /*
- * args: the first three arguments of the function, which the task may have left meanwhile; of JAVA_READ and JAVA_WRITE the first
- * is the method that is executed, and of operations with an object (but JAVA_PARK) the second is that; of JAVA_ELEMENT as of
- * ZUG_SITE_ELEMENT. false: it cannot be read.
+ * args: the first three arguments of the function, which the task may have left meanwhile; of JAVA_READ and JAVA_WRITE
+ * the first is the method that is executed, and of operations with an object (but JAVA_PARK) the second is that; of
+ * JAVA_ELEMENT as of ZUG_SITE_ELEMENT. false: it cannot be read.
  */
 bool symfile_java_subject(struct symfile *f, enum java_operation operation, int pid, uint64_t bias, const uint64_t *args,
 			  struct java_subject *s);
@@ -304,7 +305,8 @@ struct symfile_looks {
 	uint64_t begin, end;
 	int32_t disp;
 	unsigned int bytes;
-	bool low_byte;		/* others load such a member as well: the register is that of which the lowest byte is tested alone */
+	bool low_byte;		/* others load such a member as well: the register is that of which the lowest byte is */
+				/* tested alone */
 	int16_t path[ZUG_SITE_PATH];
 };
 /* false: it is no interpreter, or that is not known of its version. */
@@ -312,9 +314,9 @@ bool symfile_interpreter_looks(struct symfile *f, struct symfile_looks *looks);
 /* How to come from its data to what a thread executes. The same. */
 bool symfile_interpreter_frames(struct symfile *f, struct zug_frames *frames);
 /*
- * How an interpreter can be made to call functions of its own where the program accesses a field: variables of the file that have
- * to be set before a function of it, and, when the program makes a thread, before another one. Functions are file offsets. From a
- * register (its number in instructions) path leads to what the thread executes, as above.
+ * How an interpreter can be made to call functions of its own where the program accesses a field: variables of the file
+ * that have to be set before a function of it, and, when the program makes a thread, before another one. Functions are
+ * file offsets. From a register (its number in instructions) path leads to what the thread executes, as above.
  */
 #define SYMFILE_PLACES	4
 #define SYMFILE_POSSIBLE 3
@@ -350,8 +352,8 @@ bool symbols_may_access(const struct trace_frame *frame);
 bool symbols_accesses_by(const struct trace_frame *frames, int nr);
 /*
  * It is a method of one of the language's classes for data that threads share (java.util.concurrent): what it does inside is in
- * order whatever comes between, so that a call of the program's is one operation. And which of the frames is the program's, where
- * all before it are such methods and none makes an object; 0: it is none.
+ * order whatever comes between, so that a call of the program's is one operation. And which of the frames is the
+ * program's, where all before it are such methods and none makes an object; 0: it is none.
  */
 bool symbols_serves_threads(const struct trace_frame *frame);
 int symbols_call_of(const struct trace_frame *frames, int nr);

@@ -584,8 +584,8 @@ static void request_over(struct workers *ws, struct worker *w, int status, const
 	if (!r)
 		return;
 	if (r->too_long && status) {
-		snprintf(why, sizeof(why), "zugd has ended it: user %u may have %.0f s for a request (zugd --user-time)", r->user,
-			 ws->o.o->defaults->quota.time_ns / 1e9);
+		snprintf(why, sizeof(why), "zugd has ended it: user %u may have %.0f s for a request (zugd --user-time)",
+			 r->user, ws->o.o->defaults->quota.time_ns / 1e9);
 		text = why;
 	}
 	answer(ws, r, status, text);

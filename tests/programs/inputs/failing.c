@@ -1,4 +1,7 @@
-/* System calls into which a fault can be injected; the exit status, 10 and more, names the one that failed. It makes files in the current folder. */
+/*
+ * System calls into which a fault can be injected; the exit status, 10 and more, names the one that failed. It makes files
+ * in the current folder.
+ */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /*
- * Two threads work until the first one has slept for a tenth of a second, as in a test under load: at locks, or (with an argument)
- * in a loop without a point.
+ * Two threads work until the first one has slept for a tenth of a second, as in a test under load: at locks, or (with an
+ * argument) in a loop without a point.
  */
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,8 +1,8 @@
 /*
- * A worker that finds the queue empty looks whether it is over, and ends: an item that was put in between is left. The flag is set
- * by one instruction that is atomic, and read by an ordinary one, as an atomic load is; without debug information nothing says
- * that it is atomic. It fails when the item and the flag come between the worker's look at the queue and that at the flag.
- * build: -O2 -g0
+ * A worker that finds the queue empty looks whether it is over, and ends: an item that was put in between is left. The
+ * flag is set by one instruction that is atomic, and read by an ordinary one, as an atomic load is; without debug
+ * information nothing says that it is atomic. It fails when the item and the flag come between the worker's look at the
+ * queue and that at the flag. build: -O2 -g0
  */
 #include <pthread.h>
 #include <sched.h>
