@@ -249,28 +249,18 @@ static void follow_link(char *full, const char *part, size_t len, const char *to
 }
 
 /*
- * Follows the links of a path. The first of them, or the first part that does not exist and has others below it: what the
- * path leads to depends on who makes or removes that. 0: there is none. Links right below the root (/bin, /lib) are the
- * machine's. of_link: that to which the path itself belongs is not followed.
+ * Follows the links of a path; full leads to the same without them afterwards. The first of them, or the first part that
+ * does not exist and has others below it: what the path leads to depends on who makes or removes that. 0: there is none.
+ * Links right below the root (/bin, /lib) are the machine's. of_link: the last part's own is not followed.
  */
-static uint64_t follow_way(struct kworld *k, const struct zug_event *e, const struct zug_call *c, char *full, bool of_link)
+static uint64_t follow_way(struct kworld *k, int root, char *full, bool of_link)
 {
-	struct open_how how = { .flags = O_PATH | O_CLOEXEC | (of_link ? O_NOFOLLOW : 0), .resolve = RESOLVE_NO_SYMLINKS };
-	int root = root_of(&k->root, e, c), fd;
 	char part[2 * PATH_MAX], to[PATH_MAX];
 	unsigned int links = 0;
 	uint64_t way = 0;
 	struct stat st;
 	ssize_t n;
 
-	if (root < 0 || !full[1])
-		return 0;
-	/* most often there is nothing to find */
-	fd = (int)syscall(SYS_openat2, root, full + 1, &how, sizeof(how));
-	if (fd >= 0)
-		close(fd);
-	if (fd >= 0 || (errno != ELOOP && errno != ENOENT))
-		return 0;
 	for (size_t len = 1 + strcspn(full + 1, "/"); full[len];) {
 		len += 1 + strcspn(full + len + 1, "/");
 		snprintf(part, sizeof(part), "%.*s", (int)len, full);
@@ -290,6 +280,44 @@ static uint64_t follow_way(struct kworld *k, const struct zug_event *e, const st
 	return way;
 }
 
+/* A descriptor of what a path below root leads to without any link; -1, with errno. */
+static int open_plain(int root, const char *path, int flags)
+{
+	struct open_how how = { .flags = O_PATH | O_CLOEXEC | flags, .resolve = RESOLVE_NO_SYMLINKS };
+
+	return (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
+}
+
+/* As find_file(), and *way as follow_way() has it. Most often there is no link, and one call says so. */
+static bool find_way(struct kworld *k, const struct zug_event *e, const struct zug_call *c, char *full, bool of_link,
+		     struct stat *st, uint64_t *way)
+{
+	int flags = of_link ? AT_SYMLINK_NOFOLLOW : 0, root = root_of(&k->root, e, c), fd, failed;
+	char *last = strrchr(full, '/');
+
+	if (root < 0 || !full[1])
+		return find_file(k, e, c, full, flags, st);
+	fd = open_plain(root, full + 1, of_link ? O_NOFOLLOW : 0);
+	failed = fd < 0 ? errno : fstat(fd, st) ? errno : 0;
+	if (fd >= 0)
+		close(fd);
+	if (!failed)
+		return true;
+	/* a search of PATH: the folder is there, and the file is not */
+	if (failed == ENOENT) {
+		*last = 0;
+		fd = full[0] ? open_plain(root, full + 1, O_DIRECTORY) : root;
+		*last = '/';
+		if (fd >= 0 && fd != root)
+			close(fd);
+		if (fd >= 0)
+			return false;
+	}
+	if (failed == ENOENT || failed == ELOOP)
+		*way = follow_way(k, root, full, of_link);
+	return find_file(k, e, c, full, flags, st);
+}
+
 bool kworld_serves_files(struct kworld *k, pid_t pid)
 {
 	return kworld_state(k)->env_used & ZUG_ENV_MOUNTS && mounts_own_fuse(pid);
@@ -304,7 +332,7 @@ static uint64_t known_file(struct kworld *k, const struct zug_call *c)
 	return places_known_file(k->o.places, c->at.dev, c->at.ino);
 }
 
-/* way: NULL, or what follow_way() has found. */
+/* way: NULL, or 0; then what follow_way() has found. */
 static uint64_t path_object(struct kworld *k, const struct world_task *t, const struct syscall_desc *d,
 			    const struct zug_event *e, bool second, uint64_t *way)
 {
@@ -332,9 +360,8 @@ static uint64_t path_object(struct kworld *k, const struct world_task *t, const 
 	/* a look at the file could wait for a lock of a task that waits for us, or for an answer of the test's own */
 	if (k->run.nr_lent || !strncmp(full, "/proc/", 6) || kworld_serves_files(k, e->pid))
 		return places_path(k->o.places, full);
-	if (way)
-		*way = follow_way(k, e, c, full, of_link);
-	if (!find_file(k, e, c, full, of_link ? AT_SYMLINK_NOFOLLOW : 0, &st))
+	if (!(way ? find_way(k, e, c, full, of_link, &st, way) :
+		    find_file(k, e, c, full, of_link ? AT_SYMLINK_NOFOLLOW : 0, &st)))
 		return places_path(k->o.places, full);
 	id = places_file(k->o.places, full, kernel_dev(st.st_dev), st.st_ino);
 	/*
