@@ -519,9 +519,10 @@ static void misuse(void)
 	     "T0: unlock of a lock that is not held: m0", "and at one that is not");
 	ends(PROGRAM(.code = { TASK(LOCK(0), LOCK(0)) }), &plain, ZUG_OUTCOME_MISUSE, "T0: lock of a mutex that the task itself holds (T0): m0",
 	     "a second lock by the same task");
-	ends(PROGRAM(.code = { TASK(LOCK(0), { .op = W_DESTROY, .a = 0 }) }), &plain,
+	ends(PROGRAM(.code = { TASK(CREATE(1), LOCK(0), LOCAL, UNLOCK(0), JOIN(1)), TASK({ .op = W_DESTROY, .a = 0 }) }),
+	     &(struct how){ SCHEDULE(0, 0, 0, 0, 1, 1), .o.ask_always = true },
 	     ZUG_OUTCOME_MISUSE, "destroy of an object that is in use",
-	     "the destroy of a lock that is held is a misuse");
+	     "the destroy of a lock that another task holds is a misuse");
 	ends(PROGRAM(.code = { TASK(LOCK(0), UNLOCK(0), { .op = W_DESTROY, .a = 0 }, LOCK(0)) }),
 	     &plain, ZUG_OUTCOME_MISUSE, "use of an object after its destroy",
 	     "the use of a lock after its destroy is a misuse");
