@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include "lib/base/clock.h"
 #include "campaign/campaign_internal.h"
@@ -78,6 +79,26 @@ static int take_finding(struct campaign *c, const struct execution *x, bool *end
 	return ret;
 }
 
+/* The bound of steps follows from an execution that has passed. With another one the search stays the same: no point is new. */
+static int bound_steps(struct campaign *c, const struct execution *x, char *err, size_t errlen)
+{
+	bool same = c->first_points && !strcmp(c->first_points, c->s.options_json);
+	int ret;
+
+	step_bound_passed(&c->s.steps, x->steps);
+	if (!session_bound_steps(&c->s))
+		return 0;
+	ret = c->s.update_options(c->s.judge_ctx, err, errlen);
+	if (ret || !same)
+		return ret;
+	free(c->first_points);
+	c->first_points = strdup(c->s.options_json);
+	if (c->first_points)
+		return 0;
+	snprintf(err, errlen, "out of memory");
+	return -ENOMEM;
+}
+
 /*
  * One execution and what follows from it. 0, or -errno with a line in err; *end: the search is
  * over.
@@ -106,11 +127,8 @@ static int run_once(struct campaign *c, bool *end, char *err, size_t errlen)
 	}
 	if (what == CAMPAIGN_WAITED)
 		return 0;
-	if (x.outcome.kind == ZUG_OUTCOME_PASS) {
-		step_bound_passed(&c->s.steps, x.steps);
-		if (session_bound_steps(&c->s))
-			ret = c->s.update_options(c->s.judge_ctx, err, errlen);
-	}
+	if (x.outcome.kind == ZUG_OUTCOME_PASS)
+		ret = bound_steps(c, &x, err, errlen);
 	if (ret)
 		return ret;
 	campaign_record_execution(c, &x);

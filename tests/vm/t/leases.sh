@@ -202,6 +202,14 @@ if begin "few points of two tasks are asked about"; then
 	end
 fi
 
+# What is found out in it, such as how many steps a test needs, makes no search begin anew.
+if begin "the schedule of the first look is none of the search again"; then
+	searched unknown "$programs/bench/two-threads-50-points" portfolio --executions 7
+	sed 's/.*hash \([0-9a-f]*\).*/\1/' "$dir/unknown.runs" >"$dir/hashes"
+	[ "$(grep -c "$(head -n 1 "$dir/hashes")" "$dir/hashes")" = 1 ] || note "$(cat "$dir/unknown.runs")"
+	end
+fi
+
 if begin "a random walk goes from task to task without a question"; then
 	asks_less 30 random urw
 	end
