@@ -125,6 +125,7 @@ static void options_have_precedence(void **state)
 	assert_int_equal(s.o.points.syscalls, ZUG_SYS_ALL);
 	assert_int_equal(s.o.failure.spin_ns, 100 * MS);
 	assert_list(s.o.command.argv, "node", "x.js", NULL);
+	release(&s);
 }
 
 /* What a script has written down are the runtime's own points; one more is the user's wish. */
