@@ -457,6 +457,7 @@ static __always_inline void timer_begin(struct zug_sandbox *s, struct task_state
 {
 	struct user_time ut[2], never = { FOREVER_S, 0 };
 	bool val = nr == NR_setitimer;
+	const __u64 second = val ? NS_PER_S / 1000 : NS_PER_S;
 	__u64 ns;
 
 	t->timed_nr = -1;
@@ -481,7 +482,7 @@ static __always_inline void timer_begin(struct zug_sandbox *s, struct task_state
 		return;
 	/* the kernel refuses what is no time */
 	if (ut[0].sec < 0 || ut[1].sec < 0 || ut[0].sec >= FOREVER_S || ut[1].sec >= FOREVER_S ||
-	    (__u64)ut[0].frac >= (val ? NS_PER_S / 1000 : NS_PER_S) || (__u64)ut[1].frac >= (val ? NS_PER_S / 1000 : NS_PER_S))
+	    (__u64)ut[0].frac >= second || (__u64)ut[1].frac >= second)
 		return;
 	t->timed_nr = nr;
 	t->interval = ut[0].sec * NS_PER_S + (val ? ut[0].frac * 1000 : ut[0].frac);

@@ -298,7 +298,7 @@ static size_t in_failing(const struct neighbour *n, size_t step)
 /* The second's first step from 'from' on that concerns the first's step i, and came before it there; SIZE_MAX: none is near. */
 static size_t concerned_by(const struct neighbour *n, size_t i, size_t from)
 {
-	size_t there;
+	size_t own = in_failing(n, i), there;
 
 	for (size_t k = from, near = 0; k < n->now.nr && near < NEAR_SECOND; k++) {
 		if (user(&n->births_now, &n->siblings.now, n->now.tasks[k]) != SECOND)
@@ -307,7 +307,7 @@ static size_t concerned_by(const struct neighbour *n, size_t i, size_t from)
 		if (k < i || !concern_each_other(n, i, k))
 			continue;
 		there = in_failing(n, k);
-		if (there != SIZE_MAX && in_failing(n, i) > there)
+		if (there != SIZE_MAX && own > there)
 			return k;
 	}
 	return SIZE_MAX;

@@ -71,7 +71,7 @@ static bool in_loader(struct sandbox_template *t, pid_t pid, uint64_t ip)
 }
 
 /* A call that only the loader makes before the moment: of others it is a point. */
-static bool loads(int nr, const uint64_t *a)
+static bool loads(int nr, const __u64 *a)
 {
 	switch (nr) {
 	case SYS_open:
@@ -92,7 +92,7 @@ static bool begins_later(const struct sandbox *s)
 }
 
 /* A call before which a task stops, or which user space has to look at, unless the loader makes it. */
-static bool is_point(const struct sandbox *s, pid_t pid, int nr, const uint64_t *a, uint64_t ip)
+static bool is_point(const struct sandbox *s, pid_t pid, int nr, const __u64 *a, uint64_t ip)
 {
 	const struct syscall_desc *d = syscall_desc(nr);
 	uint64_t set;
@@ -108,25 +108,24 @@ static bool is_moment(struct sandbox *s, pid_t pid, const struct __ptrace_syscal
 {
 	struct sandbox_template *t = &s->template;
 	const bool quiet = begins_later(s) && kernel_sandbox(s->k, s->slot)->quiet != ZUG_QUIET_NOT;
-	__u64 inside[6];
-	uint64_t a[6];
 	int nr = i->entry.nr;
+	__u64 a[6];
 
 	for (int k = 0; k < 6; k++)
-		inside[k] = a[k] = i->entry.args[k];
+		a[k] = i->entry.args[k];
 	if (nr == SYS_set_tid_address)
 		t->tid_address = a[0];
 	if (nr == SYS_set_robust_list) {
 		t->robust_list = a[0];
 		t->robust_len = a[1];
 	}
-	if (quiet && (zug_stays_inside(nr, inside) || zug_only_reads(nr, inside)))
+	if (quiet && (zug_stays_inside(nr, a) || zug_only_reads(nr, a)))
 		return false;
 	if (loads(nr, a) && in_loader(t, pid, i->instruction_pointer))
 		return false;
 	if (quiet)
 		return true;
-	return is_point(s, pid, nr, a, i->instruction_pointer) || !zug_stays_inside(nr, inside);
+	return is_point(s, pid, nr, a, i->instruction_pointer) || !zug_stays_inside(nr, a);
 }
 
 bool sandbox_template_is_quiet(const struct sandbox *s)
