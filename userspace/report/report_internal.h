@@ -56,8 +56,6 @@ const char *report_task_style(const struct report *r, uint32_t task);
 void report_put(FILE *out, const char *s, bool lines);
 /* The same into a buffer, without newlines. */
 void report_clean(char *buf, size_t len, const char *s);
-/* By how much something ends early (TRACE_NOTE_EARLY); *which: the timer that does, NULL: the trace does not say. */
-void report_early(const struct trace_note *n, char *buf, size_t len, const char **which);
 /* "T3", "outside" for TRACE_NO_TASK. */
 const char *report_task_name(uint32_t task, char *buf, size_t len);
 void report_object_name(const struct report *r, uint64_t object, char *buf, size_t len);
@@ -73,18 +71,6 @@ void report_label(struct report *r, const struct zug_label *l, char *buf, size_t
  * number.
  */
 uint32_t report_frames(struct report *r, uint64_t site, const struct trace_frame **frames);
-/* The place of a step; where that is code of a library, the line of the program that calls it, if the trace has it. */
-void report_step_place(struct report *r, const struct trace_step *s, char *buf, size_t len);
-/* A line of the program that calls a library's code. */
-struct report_caller {
-	struct trace_frame frame;
-	char function[400];
-};
-/*
- * The line of the program that calls the library's code which makes that step of the task. False: it is not known, or
- * not needed.
- */
-bool report_caller_of(struct report *r, uint32_t task, const struct trace_step *s, struct report_caller *c);
 /* "transfer bank.c:31" */
 void report_frame(const struct report *r, const struct trace_frame *f, char *buf, size_t len);
 /*
@@ -124,8 +110,42 @@ void report_outcome_words(const struct report *r, char *buf, size_t len);
 /* The same, as a line. */
 void report_put_outcome(struct report *r);
 
+/* ---- report_action.c ---- */
+
+/* The place of a step; where that is code of a library, the line of the program that calls it, if the trace has it. */
+void report_step_place(struct report *r, const struct trace_step *s, char *buf, size_t len);
+/* A line of the program that calls a library's code. */
+struct report_caller {
+	struct trace_frame frame;
+	char function[400];
+};
+/*
+ * The line of the program that calls the library's code which makes that step of the task. False: it is not known, or
+ * not needed.
+ */
+bool report_caller_of(struct report *r, uint32_t task, const struct trace_step *s, struct report_caller *c);
 /* Prints "      T1 does lock m  transfer bank.c:31", and its source line; verb: "does". */
 void report_action(struct report *r, uint32_t task, const char *verb, const struct trace_step *s);
+
+/* ---- report_changed.c ---- */
+
+/* By how much something ends early (TRACE_NOTE_EARLY); *which: the timer that does, NULL: the trace does not say. */
+void report_early(const struct trace_note *n, char *buf, size_t len, const char **which);
+/*
+ * Print, each under its own heading, what the search changed: the calls that fail or do less than they could, the waits and
+ * the timers that end early. Return their number.
+ */
+unsigned int report_faults(struct report *r);
+unsigned int report_early_waits(struct report *r);
+unsigned int report_timers(struct report *r);
+/* Prints the last time-outs that ended in their time, and the values that the test asked for. */
+void report_expired(struct report *r);
+void report_values(struct report *r);
+
+/* ---- report_decisions.c ---- */
+
+/* Prints what the search changed, the two operations whose order decides, the switches that lead there, and the last step. */
+void report_decisions(struct report *r);
 
 /* ---- report_loops.c ---- */
 
