@@ -146,7 +146,7 @@ static int first(struct campaign *c, struct execution *x, char *err, size_t errl
 	int ret;
 
 	free(c->first_points);
-	c->first_points = strdup(c->s.options_json);
+	c->first_points = strdup(c->s.points_json);
 	if (!c->first_points) {
 		snprintf(err, errlen, "out of memory");
 		return -ENOMEM;
@@ -167,7 +167,7 @@ static int first(struct campaign *c, struct execution *x, char *err, size_t errl
 static int search_with_points(struct campaign *c)
 {
 	c->phase = POINTS_SEARCHING;
-	if (!c->s.sampled || !strcmp(c->first_points, c->s.options_json))
+	if (!c->s.sampled || !strcmp(c->first_points, c->s.points_json))
 		return 0;
 	return search_renew(c->s.search);
 }
@@ -225,7 +225,7 @@ int campaign_find_points(struct campaign *c, uint64_t until_ns, char *err, size_
 	/* what these executions find is not told, and a shard has to make the same as the others */
 	if (c->phase == POINTS_SEARCHING || c->s.frozen || c->s.o.results.keep_going || c->parts.log)
 		return 0;
-	before = strdup(c->s.options_json);
+	before = strdup(c->s.points_json);
 	snprintf(err, errlen, "out of memory");
 	if (!before)
 		return -ENOMEM;
@@ -242,7 +242,7 @@ int campaign_find_points(struct campaign *c, uint64_t until_ns, char *err, size_
 	if (!ret)
 		ret = c->s.update_options(c->s.judge_ctx, err, errlen);
 	if (!ret)
-		ret = c->phase == POINTS_SEARCHING && strcmp(before, c->s.options_json);
+		ret = c->phase == POINTS_SEARCHING && strcmp(before, c->s.points_json);
 	free(before);
 	return ret;
 }

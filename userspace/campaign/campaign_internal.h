@@ -68,7 +68,7 @@ struct campaign {
 
 	/* how far the search has found its points */
 	int prime_rounds;
-	char *first_points;		/* the options of the first execution, which name its points */
+	char *first_points;		/* session.points_json of the first execution */
 	enum points_phase phase;
 
 	uint64_t abandoned;	/* executions that could not go on, by no fault of the test */

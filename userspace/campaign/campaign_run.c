@@ -79,24 +79,11 @@ static int take_finding(struct campaign *c, const struct execution *x, bool *end
 	return ret;
 }
 
-/* The bound of steps follows from an execution that has passed. With another one the search stays the same: no point is new. */
+/* The bound of steps follows from an execution that has passed. */
 static int bound_steps(struct campaign *c, const struct execution *x, char *err, size_t errlen)
 {
-	bool same = c->first_points && !strcmp(c->first_points, c->s.options_json);
-	int ret;
-
 	step_bound_passed(&c->s.steps, x->steps);
-	if (!session_bound_steps(&c->s))
-		return 0;
-	ret = c->s.update_options(c->s.judge_ctx, err, errlen);
-	if (ret || !same)
-		return ret;
-	free(c->first_points);
-	c->first_points = strdup(c->s.options_json);
-	if (c->first_points)
-		return 0;
-	snprintf(err, errlen, "out of memory");
-	return -ENOMEM;
+	return session_bound_steps(&c->s) ? c->s.update_options(c->s.judge_ctx, err, errlen) : 0;
 }
 
 /*

@@ -68,11 +68,14 @@ static int update_options(void *ctx, char *err, size_t errlen)
 		if (policies[i]->lists)
 			ret = policies[i]->lists(p->state[i], &lists);
 	free(p->s->options_json);
+	free(p->s->points_json);
 	/* an execution before they are set has no steps of them, and neither has its replay */
 	if (!p->s->nr_watches)
 		o.points.watches = NULL;
 	p->s->options_json = ret ? NULL : campaign_options_json(&o, &lists);
-	if (p->s->options_json)
+	o.failure.max_steps = 0;
+	p->s->points_json = ret ? NULL : campaign_options_json(&o, &lists);
+	if (p->s->options_json && p->s->points_json)
 		return 0;
 	snprintf(err, errlen, "out of memory");
 	return -ENOMEM;

@@ -583,6 +583,7 @@ void session_close(struct session *s)
 		new_file_unlink(s->paths.current);
 	free(s->paths.current);
 	free(s->options_json);
+	free(s->points_json);
 	for (char **p = s->paths.shares; p && *p; p++)
 		free(*p);
 	free(s->paths.shares);

@@ -110,6 +110,7 @@ struct session {
 	struct run_user user;	/* whose rights the test has, if has_user: not ours */
 	bool has_user;
 	char *options_json; /* for the traces' headers; the point policies keep it up to date */
+	char *points_json; /* the same without the bound of steps, which follows from executions: equal while no point is new */
 	char release[256];		/* of the kernel */
 	regex_t *match;			/* --match; NULL: none */
 	regex_t *from_output;		/* --from-output; NULL: none */
