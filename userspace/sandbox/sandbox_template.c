@@ -70,21 +70,6 @@ static bool in_loader(struct sandbox_template *t, pid_t pid, uint64_t ip)
 	return found;
 }
 
-/* A call that only the loader makes before the moment: of others it is a point. */
-static bool loads(int nr, const __u64 *a)
-{
-	switch (nr) {
-	case SYS_open:
-		return (a[1] & O_ACCMODE) == O_RDONLY && !(a[1] & O_CREAT);
-	case SYS_openat:
-		return (a[2] & O_ACCMODE) == O_RDONLY && !(a[2] & O_CREAT);
-	case SYS_read: case SYS_pread64: case SYS_close: case SYS_stat: case SYS_lstat: case SYS_newfstatat:
-	case SYS_statx: case SYS_access: case SYS_faccessat: case SYS_faccessat2:
-		return true;
-	}
-	return false;
-}
-
 /* No point comes before the search begins, so the program may read files on its way there. */
 static bool begins_later(const struct sandbox *s)
 {
@@ -110,6 +95,7 @@ static bool is_moment(struct sandbox *s, pid_t pid, const struct __ptrace_syscal
 	const bool quiet = begins_later(s) && kernel_sandbox(s->k, s->slot)->quiet != ZUG_QUIET_NOT;
 	int nr = i->entry.nr;
 	__u64 a[6];
+	bool inside;
 
 	for (int k = 0; k < 6; k++)
 		a[k] = i->entry.args[k];
@@ -119,13 +105,13 @@ static bool is_moment(struct sandbox *s, pid_t pid, const struct __ptrace_syscal
 		t->robust_list = a[0];
 		t->robust_len = a[1];
 	}
-	if (quiet && (zug_stays_inside(nr, a) || zug_only_reads(nr, a)))
-		return false;
-	if (loads(nr, a) && in_loader(t, pid, i->instruction_pointer))
-		return false;
+	inside = zug_stays_inside(nr, a);
 	if (quiet)
-		return true;
-	return is_point(s, pid, nr, a, i->instruction_pointer) || !zug_stays_inside(nr, a);
+		return !inside && !zug_only_reads(nr, a);
+	if (inside && !is_point(s, pid, nr, a, i->instruction_pointer))
+		return false;
+	/* of the loader it is no point */
+	return !((inside || zug_only_reads(nr, a)) && in_loader(t, pid, i->instruction_pointer));
 }
 
 bool sandbox_template_is_quiet(const struct sandbox *s)
