@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* test_pump.c - events as they might come, and what the engine is told */
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -351,6 +352,37 @@ static void test_looks_for_process(void)
 	side_end(k);
 }
 
+/* T2 sends T1, which is this process here, a signal by a descriptor for it, or looks whether it is there. */
+static bool sends_by_descriptor(struct kworld *k, int fd, int signal)
+{
+	struct zug_event *e = side_put(ZUG_EV_SYSCALL, 3, 0);
+
+	e->nr = SYS_pidfd_send_signal;
+	e->pid = getpid();
+	e->arg[0] = fd;
+	e->arg[1] = signal;
+	return side_next_is(k, WORLD_POINT, 2, false) && k->w.tasks[2].label.op == ZUG_OP_KILL;
+}
+
+static void test_signal_by_descriptor(void)
+{
+	struct kworld *k = side_begin();
+	const struct zug_label *l = &k->w.tasks[2].label;
+	int fd = syscall(SYS_pidfd_open, getpid(), 0);
+
+	k->w.tasks[1].process = 1;
+	k->w.tasks[1].own_pid = getpid();
+	k->w.ops->grant(&k->w, 0);
+	side_put(ZUG_EV_WAKE, 3, 0);
+	tap_ok(fd >= 0 && side_next_is(k, WORLD_WAKE, 2, false) && sends_by_descriptor(k, fd, SIGUSR1) &&
+		       l->object == zug_signal_object(1, SIGUSR1),
+	       "a signal that is sent by a descriptor is an operation on its receiver's");
+	tap_ok(sends_by_descriptor(k, fd, 0) && l->object && !(l->flags & ZUG_L_WRITE), "  and a look by it only looks");
+	close(fd);
+	tap_ok(sends_by_descriptor(k, fd, SIGUSR1) && !l->object, "  no descriptor of a process names nothing");
+	side_end(k);
+}
+
 /* The label of a system call that T2 stands before. */
 static bool calls(struct kworld *k, int nr, struct zug_label *l)
 {
@@ -576,6 +608,7 @@ int main(void)
 	test_dead();
 	test_prefix();
 	test_looks_for_process();
+	test_signal_by_descriptor();
 	test_common();
 	test_relative_paths();
 	test_errors();

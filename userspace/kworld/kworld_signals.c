@@ -8,6 +8,7 @@
  */
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -119,6 +120,22 @@ static void label_look(struct kworld *k, struct zug_label *l, int pid)
 		l->object2 = children_object(k, k->w.tasks[k->w.tasks[k->w.tasks[of].process].parent].process);
 }
 
+/* What a signal of process pid by that descriptor goes to, as the process itself would call it; -1: none that lives. */
+static int pid_of_pidfd(pid_t pid, int fd)
+{
+	FILE *f = proc_fdinfo(pid, fd);
+	char line[128], *number;
+	int to = -1;
+
+	/* the last number is that in the innermost namespace, which a test's processes have in common */
+	while (f && to < 0 && fgets(line, sizeof(line), f))
+		if (!strncmp(line, "NSpid:", 6) && (number = strrchr(line, '\t')))
+			to = atoi(number);
+	if (f)
+		fclose(f);
+	return to;
+}
+
 /* A task sends a signal: what its receiver does next is another operation then. */
 static void label_kill(struct kworld *k, struct zug_label *l, const struct zug_event *e)
 {
@@ -126,13 +143,15 @@ static void label_kill(struct kworld *k, struct zug_label *l, const struct zug_e
 	uint32_t to = WORLD_NO_TASK;
 	int signal = (int)e->arg[thread ? 2 : 1], pid = (int)e->arg[thread ? 1 : 0];
 
+	if (e->nr == SYS_pidfd_send_signal)
+		pid = pid_of_pidfd(e->pid, pid);
 	if (!signal) {
-		if (e->nr == SYS_kill)
+		if (e->nr == SYS_kill || e->nr == SYS_pidfd_send_signal)
 			label_look(k, l, pid);
 		return;
 	}
 	l->flags |= ZUG_L_ENDS_ALL;
-	if (pid > 0 && e->nr != SYS_pidfd_send_signal)
+	if (pid > 0)
 		to = kworld_task_of_tid(&k->w, pid);
 	if (to != WORLD_NO_TASK)
 		l->object = kworld_signal_object(k, k->w.tasks[to].process, signal);
