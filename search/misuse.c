@@ -130,13 +130,19 @@ static bool alive(const struct search_point *p, uint32_t task)
 	return search_cand_of(p, task) != UINT32_MAX;
 }
 
+/* It waits for a lock again, after its wait for a condition: for that condition it waits no more. */
+static bool was_woken(const struct zug_label *l)
+{
+	return (l->op == ZUG_OP_RESUME || l->op == ZUG_OP_EXPIRE) && l->object2;
+}
+
 /* A task that cannot go on because of this object. */
 static uint32_t waiter(const struct search_point *p, uint64_t id)
 {
 	for (uint32_t i = 0; i < p->nr; i++) {
 		const struct search_cand *c = &p->cand[i];
 
-		if (!c->enabled && (c->label.object == id || c->label.object2 == id))
+		if (!c->enabled && ((c->label.object == id && !was_woken(&c->label)) || c->label.object2 == id))
 			return c->task;
 	}
 	return SEARCH_NO_TASK;

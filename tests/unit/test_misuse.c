@@ -22,6 +22,7 @@ struct op {
 	uint16_t op;
 	uint64_t object, object2;
 	uint32_t waiting;	/* 1 + a task that waits for the object meanwhile */
+	uint32_t woken;		/* 1 + a task whose wait for condition 2 is over, and that waits for lock 1 again */
 	uint32_t dead;		/* 1 + a task that is no longer there */
 	int shows;		/* what the lock's memory says before it: FREE or LOCKED; 0: as 'memory' below */
 };
@@ -60,7 +61,7 @@ static enum misuse_kind play(struct misuse *m, const struct op *ops, size_t nr,
 		for (uint32_t t = 0; t < 4; t++) {
 			if (ops[k].dead == t + 1)
 				continue;
-			c[p.nr] = (struct search_cand){ .task = t, .enabled = true };
+			c[p.nr] = (struct search_cand){ .task = t, .enabled = ops[k].woken != t + 1 };
 			if (t == ops[k].task) {
 				at = p.nr;
 				c[p.nr].label = (struct zug_label){
@@ -73,6 +74,8 @@ static enum misuse_kind play(struct misuse *m, const struct op *ops, size_t nr,
 					.op = ZUG_OP_LOCK, .object = ops[k].object,
 				};
 			}
+			if (ops[k].woken == t + 1)
+				c[p.nr].label = (struct zug_label){ .op = ZUG_OP_RESUME, .object = 2, .object2 = 1 };
 			p.nr++;
 		}
 		begun = k > 0;
@@ -117,6 +120,10 @@ static void test_labels_alone(void)
 	   MISUSE_DESTROY_USED && r.other == 1, "destroy of what a task waits for");
 	ok(PLAY(m, &r, { .task = 0, .op = ZUG_OP_COND_INIT, .object = 1, .waiting = 3 }) ==
 	   MISUSE_INIT_USED, "init of what a task waits for");
+	ok(!PLAY(m, &r, { .task = 0, .op = ZUG_OP_COND_DESTROY, .object = 2, .woken = 2 }),
+	   "a condition may be destroyed when its waiters were woken, before they have their lock");
+	ok(PLAY(m, &r, { .task = 0, .op = ZUG_OP_MUTEX_DESTROY, .object = 1, .woken = 2 }) == MISUSE_DESTROY_USED &&
+	   r.other == 1, "but not that lock");
 	ok(PLAY(m, &r, LOCK(0), UNLOCK(0), WAIT(0)) == MISUSE_WAIT_UNLOCKED,
 	   "wait without the mutex");
 	ok(PLAY(m, &r, LOCK(1), STEP(1), WAIT(0)) == MISUSE_WAIT_UNLOCKED && r.other == 1,
