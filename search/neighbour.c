@@ -245,6 +245,19 @@ static int note_waited(struct neighbour *n, const struct search_point *p)
 	return 0;
 }
 
+/* The last operation is the failure: on what? */
+static int note_misused(struct neighbour *n)
+{
+	const struct zug_label *l = n->now.nr ? &n->now.labels[n->now.nr - 1] : NULL;
+
+	if (!l || !ARRAY_RESERVE(n->waited, n->room_waited, n->nr_waited + 2))
+		return l ? -ENOMEM : 0;
+	n->waited[n->nr_waited++] = l->object;
+	if (l->object2)
+		n->waited[n->nr_waited++] = l->object2;
+	return 0;
+}
+
 /* What the tasks are about to do, but for the chosen one: an operation that it is in already is none. */
 static int note_pending(struct neighbour *n, const struct search_point *p, uint32_t chosen)
 {
@@ -568,6 +581,8 @@ static void end(void *state, const struct search_end *e)
 	struct schedule swap = n->fails;
 	struct settled swap_steps = n->fails_steps;
 
+	if (!n->a.error && n->phase == FOLLOW && n->misuse)
+		n->a.error = note_misused(n);
 	if (!n->a.error)
 		n->a.error = settle(n, n->phase == FOLLOW ? &n->births : &n->births_now);
 	if (n->a.error)
@@ -629,6 +644,13 @@ void neighbour_set_foreign(struct search *s, bool (*foreign)(const void *ctx, ui
 
 	n->foreign = foreign;
 	n->foreign_ctx = ctx;
+}
+
+void neighbour_set_misuse(struct search *s)
+{
+	struct neighbour *n = search_state(s);
+
+	n->misuse = true;
 }
 
 void neighbour_result(const struct search *s, struct neighbour_result *result)

@@ -34,6 +34,12 @@ struct search *neighbour_new(const struct search_options *opts, const uint32_t *
 void neighbour_set_foreign(struct search *s, bool (*foreign)(const void *ctx, uint64_t site), const void *ctx);
 
 /*
+ * The failure is the last operation of the given schedule, a misuse of what it acts on: pairs on that are tried before others.
+ * Before the first search_begin().
+ */
+void neighbour_set_misuse(struct search *s);
+
+/*
  * An operation in both executions; of the failing one the label of the first of a pair, of the passing one that of the
  * second.
  */

@@ -91,7 +91,9 @@ struct neighbour {
 	size_t nr_pending, room_pending;
 	struct critical_pending *ended;	/* what tasks were about to do that others have ended */
 	size_t nr_ended, room_ended;
-	uint64_t *waited;		/* all tasks wait at the end of the failing execution: for these objects */
+	uint64_t *waited;		/* all tasks wait at the end of the failing execution: for these objects; or its last */
+					/* operation is a misuse of these */
+	bool misuse;			/* the latter */
 	size_t nr_waited, room_waited;
 	bool (*foreign)(const void *ctx, uint64_t site);
 	const void *foreign_ctx;

@@ -3,7 +3,7 @@
  * pair_order.h - which pairs of critical.h are reversed first
  *
  * What ends a task comes first, or the life of a block of memory; then, where all tasks wait at the end, those on the objects
- * that they wait for. Of these and of the rest those that tear an update (torn.h) come first, and last those on files that no
+ * that they wait for, and where the last operation is a misuse, those on what that acts on. Of these and of the rest those that tear an update (torn.h) come first, and last those on files that no
  * operation is seen to change. Of equals those come first in which both operations act on the same, and not one of them on a
  * part of it.
  *
@@ -17,8 +17,8 @@
 #include "search/critical.h"
 
 /*
- * Sorts the pairs; those of a kind stay in the order of critical_pairs(). waited: the objects that the tasks wait for; 0 of
- * them where one can go on. 0 or -ENOMEM.
+ * Sorts the pairs; those of a kind stay in the order of critical_pairs(). waited: the objects that the tasks wait for, or
+ * that are misused; 0 of them where there are none. 0 or -ENOMEM.
  */
 int pair_order(const struct critical *c, const uint64_t *waited, size_t nr_waited, struct critical_pair *pairs, size_t nr);
 

@@ -11,6 +11,7 @@
 #include "search/minimize.h"
 #include "search/neighbour_internal.h"
 #include "search/pair_order.h"
+#include "search/search_internal.h"
 #include "search/torn.h"
 #include "gen.h"
 #include "programs.h"
@@ -280,6 +281,48 @@ static void test_numbered(const char *family, uint32_t n)
 	}
 	tap_ok(!differ, "%s: numbered objects make no difference (in %d of 20 they make one; in %d the pair's has two numbers)",
 	       p->name, differ, renamed);
+	program_free(p);
+}
+
+/* The pair that is tried first is on what the last operation of the failing execution acts on. */
+static bool is_on_last(const struct model *m, const uint32_t *order, uint64_t nr, uint64_t failure, bool misuse)
+{
+	struct search *s = neighbour_new(&options, order, nr, failure, 0, NULL, 0);
+	const struct neighbour *n = search_state(s);
+	struct model_result r;
+	uint64_t last = 0;
+	uint32_t task;
+	bool on = false;
+
+	if (misuse)
+		neighbour_set_misuse(s);
+	if (model_run(m, s, &r, NULL, 0) == SEARCH_GO && n->nr_pairs) {
+		last = n->led.labels[n->led.nr - 1].object;
+		on = critical_label(&n->failing, n->pairs[0].first, &task)->object == last &&
+		     critical_label(&n->failing, n->pairs[0].second, &task)->object == last;
+	}
+	search_free(s);
+	return on;
+}
+
+/* Where the last operation is the failure, pairs on its object come first. */
+static void test_misuse(const char *family, uint32_t n)
+{
+	struct program *p = program_new(family, n);
+	int nr = 0, without = 0, misuse = 0;
+
+	for (uint64_t seed = 1; seed <= 20; seed++) {
+		uint32_t order[MAX_ORDER];
+		struct model_result r;
+
+		if (!model_fail(&p->model, seed, 5000, &r, order, MAX_ORDER))
+			continue;
+		nr++;
+		without += is_on_last(&p->model, order, r.steps, r.outcome, false);
+		misuse += is_on_last(&p->model, order, r.steps, r.outcome, true);
+	}
+	tap_ok(nr > 5 && misuse == nr && without < nr, "%s: pairs on what is misused come first (%d of %d; of another failure %d)",
+	       p->name, misuse, nr, without);
 	program_free(p);
 }
 
@@ -645,6 +688,8 @@ int main(void)
 	for (uint32_t n = 2; n <= 5; n++)
 		test_torn(n);
 	test_gate();
+	test_misuse("twostage", 4);
+	test_misuse("reorder", 4);
 	test_numbered("lostupdate", 0);
 	test_numbered("lostupdate", 20);
 	test_numbered("abba", 3);

@@ -68,6 +68,8 @@ static int look(struct campaign *c, const struct trace *t, const struct near_lim
 		goto out;
 	}
 	neighbour_set_foreign(trials.search, session_is_foreign, &c->s);
+	if (trace_outcome(t)->kind == ZUG_OUTCOME_MISUSE)
+		neighbour_set_misuse(trials.search);
 	trials.passes = true;
 	trials.max_steps = limits->steps;
 	trials.until_ns = limits->until_ns;
