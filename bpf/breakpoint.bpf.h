@@ -547,6 +547,12 @@ static __always_inline void hit_access(struct hit *h, __u32 caller)
 	     !(t->ev.flags & ZUG_EF_OBJECT));
 }
 
+/* The search chooses a value there: user space writes it while the task stands. */
+static __always_inline bool gets_value(const struct zug_site *site)
+{
+	return site && (site->flags & (ZUG_SITE_CHOICE | ZUG_SITE_FROM)) == ZUG_SITE_CHOICE;
+}
+
 /* A function that synchronises, a place named by the user, or one of which nothing is known yet. */
 static __always_inline void hit_function(struct hit *h, __u32 caller)
 {
@@ -578,8 +584,8 @@ static __always_inline void hit_function(struct hit *h, __u32 caller)
 		t->step_addr = 0;
 		t->step_ip = h->ip;
 	}
-	/* of a task that goes on user space cannot find out what has called */
-	stop(h->s, t, site, caller == ZUG_CALLER_UNKNOWN || (t->ev.flags & ZUG_EF_WATCHED) ||
+	/* of a task that goes on user space cannot find out what has called, nor can it give it a value */
+	stop(h->s, t, site, caller == ZUG_CALLER_UNKNOWN || gets_value(site) || (t->ev.flags & ZUG_EF_WATCHED) ||
 	     (site && site->obj_arg && !(t->ev.flags & ZUG_EF_OBJECT)));
 }
 

@@ -551,6 +551,7 @@ struct zug_hits {
 #define ZUG_SITE_REP	(1u << 9)	/* repeats with a count in rcx: one stop for all of it, though each trap is one round */
 #define ZUG_SITE_FROM	(1u << 10)	/* ends zug_sandbox.quiet */
 #define ZUG_SITE_ONCE	(1u << 11)	/* with ZUG_SITE_FROM: a stop only where it does that */
+#define ZUG_SITE_CHOICE	(1u << 11)	/* without ZUG_SITE_FROM: a stop always, the search chooses a value there */
 #define ZUG_SITE_WAITS	(1u << 12)	/* in a loop that waits for other tasks: a stop also while the sandbox is quiet */
 #define ZUG_SITE_LEFT_OUT (1u << 13)	/* passed where others could run, too: --only and --not leave it out */
 #define ZUG_SITE_CALLED	(1u << 14)	/* its caller says whether it is left out (struct zug_caller_key) */

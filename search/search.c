@@ -61,6 +61,9 @@ struct search {
 	uint32_t nr_enabled;
 	size_t room_allowed, room_enabled;
 
+	struct rng numbers_rng;		/* of search_choose_numbers() */
+	bool numbers_asked;		/* a strategy that tries everything tries one value alone */
+
 	/* rare values: asked for so far, number of the next that is not 0; most in one execution */
 	struct rng rare_rng;
 	uint64_t rare, rare_next, rare_max;
@@ -433,6 +436,7 @@ static int begin(struct search *s, bool apart)
 		rng_seed(&s->env.rng, s->env.seed, s->iteration);
 		/* apart from the schedule's, which is the same with values and without */
 		rng_seed(&s->rare_rng, ~s->env.seed, s->iteration);
+		rng_seed(&s->numbers_rng, mix64(s->env.seed), s->iteration);
 		if (s->rules)
 			rules_begin(s->rules, &s->env.rng, s->iteration);
 		ret = begin_part(s);
@@ -823,6 +827,22 @@ int search_choose(struct search *s, uint32_t nr)
 	return choose(s, nr, false);
 }
 
+int search_choose_numbers(struct search *s, uint32_t nr)
+{
+	int value = 0;
+
+	if (!s->running || !s->step || !nr || nr > INT32_MAX)
+		return -EINVAL;
+	s->numbers_asked = true;
+	if (s->force || s->iteration <= 1)
+		return 0;
+	if (s->type->choose)
+		value = s->type->choose(s->state, 1);
+	else
+		value = -ENOSYS;
+	return value == -ENOSYS ? (int)rng_below(&s->numbers_rng, nr) : value;
+}
+
 int search_choose_rare(struct search *s, uint32_t nr)
 {
 	return choose(s, nr, true);
@@ -898,6 +918,7 @@ void search_get_stats(const struct search *s, struct search_stats *stats)
 		(double)s->classes.once / (double)s->complete : NAN;
 	if (s->type->stats)
 		s->type->stats(s->state, stats);
+	stats->incomplete |= s->numbers_asked;
 }
 
 void search_hashes(const struct search *s, uint64_t *class, uint64_t *schedule)

@@ -332,6 +332,13 @@ const struct search_strategy_info *search_strategy_info(unsigned int nr);
 int search_choose(struct search *s, uint32_t nr);
 
 /*
+ * The same of what the program draws its own random numbers from, where 0 leaves these as they are: 0 in the first execution and
+ * for strategies that try everything, which would not come to an end; else any value with the same odds. It tells no schedules
+ * apart, nor classes of them.
+ */
+int search_choose_numbers(struct search *s, uint32_t nr);
+
+/*
  * The same where 0 is what mostly happens and everything else is rare (a fault): a strategy that tries everything
  * tries these values too; others have about one that is not 0 in an execution, anywhere in it with the same odds.
  * nr 1: it can only be 0 here, but counts as a place where it could have been another.

@@ -277,6 +277,50 @@ static int run_rare(struct search *s, unsigned int *where, int *value)
 	return 0;
 }
 
+/* One task, one step, and what its program's random numbers follow from. */
+static int run_numbers(struct search *s)
+{
+	struct search_cand c = { .parent = SEARCH_NO_TASK, .enabled = true, .label = { .op = ZUG_OP_CHOICE } };
+	struct search_point p = { .last = SEARCH_NO_TASK, .nr = 1, .cand = &c };
+	int value;
+
+	if (search_pick(s, &p) != 0)
+		return -EPROTO;
+	value = search_choose_numbers(s, 1000);
+	search_end(s, &(struct search_end){ .result = SEARCH_PASS });
+	return value;
+}
+
+static void test_numbers(void)
+{
+	struct search *s = new_search("portfolio", 1), *again = new_search("portfolio", 1), *all = new_search("dpor", 1);
+	int first, value, others = 0, same = 0, tried = 0, most = 0;
+	struct search_stats st;
+
+	first = search_begin_base(s) == SEARCH_GO ? run_numbers(s) : -1;
+	search_begin_base(again);
+	run_numbers(again);
+	for (int i = 0; i < 20 && search_begin(s) == SEARCH_GO; i++) {
+		value = run_numbers(s);
+		others += value > 0 && value < 1000;
+		same += search_begin(again) == SEARCH_GO && run_numbers(again) == value;
+	}
+	ok(!first && others >= 10, "numbers of the program's own: the first execution has them as they are, others have others");
+	ok(same == 20, "and the same seed the same");
+	search_get_stats(s, &st);
+	ok(st.schedules == 1, "which makes no other schedule");
+	while (tried < 10 && search_begin(all) == SEARCH_GO) {
+		value = run_numbers(all);
+		most = value > most ? value : most;
+		tried++;
+	}
+	search_get_stats(all, &st);
+	ok(tried == 1 && !most && st.incomplete, "a strategy that tries everything leaves them, and has not tried everything then");
+	search_free(s);
+	search_free(again);
+	search_free(all);
+}
+
 static void test_rare(void)
 {
 	static unsigned int seen[10][3];
@@ -318,6 +362,7 @@ static void test_rare(void)
 int main(void)
 {
 	test_rare();
+	test_numbers();
 	test_counts();
 	test_seeds();
 	test_replay();

@@ -435,6 +435,8 @@ static int decide_value(struct engine *e, const struct trace_step *want, uint32_
 		value = said;
 	} else if (e->status.quiet) {
 		value = 0;
+	} else if (t->numbers) {
+		value = search_choose_numbers(e->s, t->nr_values);
 	} else {
 		value = search_choose(e->s, t->nr_values);
 	}

@@ -67,6 +67,7 @@ struct world_task {
 	bool in_handler;		/* of a signal, at a label with accesses */
 	bool killed;			/* dead: a signal ended its process, and no fault of its own, wherever it was */
 	uint32_t nr_values;		/* of an operation CHOICE: the number to choose from */
+	bool numbers;			/* of that: the program draws its random numbers from it, 0 leaves these as they are */
 	uint32_t nr_accesses;		/* to data, of an operation on data, an atomic one or one that synchronises */
 	struct world_access access[WORLD_ACCESSES];
 	enum wait_kind wait;

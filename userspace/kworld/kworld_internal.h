@@ -468,6 +468,8 @@ int kworld_registers(struct world *w, const struct world_task *t, uint64_t regs[
 bool kworld_executes_own(struct kworld *k, const struct world_task *t, const struct zug_event *e);
 /* world_task.begins of a thread that was made now, or of a task that blocks in a futex. */
 bool kworld_begins(struct kworld *k, const struct world_task *t);
+/* The task is about to execute the main function of a program of Go's: it is given what its runtime's random numbers follow from. */
+void kworld_asks_numbers(struct kworld *k, struct world_task *t);
 /* The process executes a program of Go's, without C. */
 bool kworld_is_go(struct kworld *k, uint32_t process);
 /* There lies a lock or condition that an interpreter has for itself, and which is left out (leave_interpreter). */

@@ -675,7 +675,9 @@ void kworld_label_point(struct kworld *k, struct world_task *t, struct ktask *kt
 			l->object = kworld_memory_object(k, t, e, ZUG_EF_OBJECT, e->arg[0], s->op);
 		if (s->op == ZUG_OP_SELECT && e->arg[1])
 			l->object2 = kworld_memory_object(k, t, e, ZUG_EF_OBJECT2, e->arg[1], s->op);
-		l->site = places_site(k->o.places, t->process, e->ret - 1);
+		l->site = places_site(k->o.places, t->process, s->op == ZUG_OP_CHOICE ? e->ip : e->ret - 1);
+		if (s->op == ZUG_OP_CHOICE)
+			kworld_asks_numbers(k, t);
 		return;
 	}
 	if (s->obj_arg)

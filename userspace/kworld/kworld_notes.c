@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * kworld_notes.c - what a program that uses libzug tells of itself (zug_note.h): labels, names of tasks that it makes,
- * and values that the search chooses for it
+ * and values that the search chooses for it, and for programs of Go's
  *
  * What such a program does between two of its points is meant to be one step, as when libzug schedules it alone. So
  * its plain accesses to data are no points: the race scan leaves its file alone, and libzug's own.
@@ -12,6 +12,10 @@
 #include "engine/values.h"
 #include "kworld/kworld_internal.h"
 #include "search/rng.h"
+
+/* How many beginnings of the random numbers of Go's runtime there are; what they are called. */
+#define GO_NUMBERS	65536
+#define GO_OBJECT	(0x7a77ull << 48)
 
 /* Operations that libzug may tell. */
 static bool is_told(unsigned int op)
@@ -71,6 +75,7 @@ void kworld_label_note(struct kworld *k, struct world_task *t, struct ktask *kt,
 	l->flags = zug_op_flags(l->op);
 	l->site = places_site(k->o.places, t->process, e->arg[2] - 1);
 	t->nr_values = 0;
+	t->numbers = false;
 	if (l->op == ZUG_OP_CHOICE) {
 		t->nr_values = e->arg[1] > INT32_MAX ? INT32_MAX : e->arg[1];
 		kt->answer = e->answer;
@@ -81,13 +86,33 @@ void kworld_label_note(struct kworld *k, struct world_task *t, struct ktask *kt,
 	leave_alone(k, places_site(k->o.places, t->process, e->ip - 2));
 }
 
+void kworld_asks_numbers(struct kworld *k, struct world_task *t)
+{
+	t->nr_values = GO_NUMBERS;
+	t->numbers = true;
+	t->label.object = GO_OBJECT;
+	places_named(k->o.places, GO_OBJECT, "numbers", "random numbers of Go's runtime");
+}
+
+/* 0 leaves them as they are. */
+static void give_numbers(struct kworld *k, const struct world_task *t, uint32_t value)
+{
+	const struct place_site *at = places_find_site(k->o.places, t->label.site);
+	uint64_t bias;
+
+	if (value && at && !places_bias(k->o.places, t->process, at->module, &bias))
+		symfile_go_numbers(probes_module(k->o.probes, at->module)->file, t->pid, bias, value);
+}
+
 int kworld_choose(struct world *w, struct world_task *t, uint32_t value)
 {
 	struct kworld *k = (struct kworld *)w;
 	uint64_t word = value;
 	char name[16];
 
-	if (!remote_write(t->pid, k->kt[t->task].answer, &word, sizeof(word)))
+	if (t->numbers)
+		give_numbers(k, t, value);
+	else if (!remote_write(t->pid, k->kt[t->task].answer, &word, sizeof(word)))
 		return -EFAULT;
 	t->label.object2 = value_object(value);
 	snprintf(name, sizeof(name), "%u", value);

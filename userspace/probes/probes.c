@@ -205,7 +205,7 @@ static struct kernel_probe probe_of(struct probes *p, const struct probe_module 
 		return kp;
 	}
 	if (s->go) {
-		kp.what.flags |= probes_has_scope(p) ? ZUG_SITE_CALLED : 0;
+		kp.what.flags |= probes_has_scope(p) && s->op != ZUG_OP_CHOICE ? ZUG_SITE_CALLED : 0;
 		return kp;
 	}
 	if (s->op == PROBES_READS_OWN_FILES)

@@ -41,6 +41,8 @@ static const struct go_operation {
 	{ "runtime.goschedImpl", ZUG_OP_GO_READY, FIRST },
 	{ "runtime.goexit0", ZUG_OP_GO_READY, FIRST },
 	{ "runtime.execute", ZUG_OP_GO_ON, FIRST },
+	/* the search chooses what the runtime's random numbers follow from */
+	{ "main.main", ZUG_OP_CHOICE, FIRST },
 };
 #define NR_OPERATIONS (sizeof(operations) / sizeof(operations[0]))
 
@@ -94,6 +96,9 @@ static int on_operation(const struct symdef *d, unsigned int nr, void *arg)
 		return 0;
 	check = stack_check(s->f->fd, d->offset);
 	s->registers |= check > 0;
+	/* where it looks at no stack it calls nothing, and its entry may be where the search begins */
+	if (o->op == ZUG_OP_CHOICE && !check)
+		return 0;
 	return found_append(s->f, &(struct probe_site){ .offset = d->offset + check, .symbol = o->name, .op = o->op, .entry = true,
 							.go = true, .code.base = o->reg });
 }
@@ -184,6 +189,10 @@ bool probes_in_go_runtime(const struct trace_frame *frames, int nr)
 
 void probes_go_site(const struct probe_site *s, struct zug_site *what)
 {
+	if (s->op == ZUG_OP_CHOICE) {
+		what->flags = ZUG_SITE_CHOICE;
+		return;
+	}
 	what->flags = ZUG_SITE_OPERAND | (s->op == ZUG_OP_SELECT ? ZUG_SITE_CASES : 0) |
 		      (is_scheduling(s->op) ? ZUG_SITE_LEFT_OUT : 0);
 	what->base = code_saved_register(s->code.base) + 1;

@@ -5,6 +5,7 @@
  */
 #include <stdio.h>
 #include <string.h>
+#include "engine/values.h"
 #include "report/report_internal.h"
 
 #define VALUES_MAX	12
@@ -149,6 +150,14 @@ unsigned int report_timers(struct report *r)
 	return n;
 }
 
+/* Random numbers of the program's own follow from it, and it left them as they were. */
+static bool left_numbers(const struct trace_step *s)
+{
+	uint32_t value;
+
+	return s->label.object && value_of(s->label.object2, &value) && !value;
+}
+
 /* Prints the values that the test asked for. */
 void report_values(struct report *r)
 {
@@ -157,15 +166,17 @@ void report_values(struct report *r)
 	for (uint64_t i = 0; i < trace_nr_steps(r->t); i++) {
 		const struct trace_step *s = trace_step(r->t, i);
 
-		if (s->label.op != ZUG_OP_CHOICE)
+		if (s->label.op != ZUG_OP_CHOICE || left_numbers(s))
 			continue;
 		if (!n++)
-			fprintf(r->out, "\n%sThe values that the test asked for:%s\n", report_style(r, STYLE_STRONG),
+			fprintf(r->out, "\n%sThe values that the test was given:%s\n", report_style(r, STYLE_STRONG),
 				report_style(r, STYLE_PLAIN));
 		if (n > VALUES_MAX) {
 			fprintf(r->out, "      ... and more: zug show has all steps\n");
 			return;
 		}
 		report_action(r, s->task, "does", s);
+		if (s->label.object)
+			fprintf(r->out, "      (from these follow the ready case that a select takes, and where a walk through a map begins)\n");
 	}
 }

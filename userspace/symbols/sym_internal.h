@@ -74,6 +74,14 @@ struct symfile_python {
 	struct python_known *known;	/* what was read of its code objects */
 };
 
+/* Where Go's runtime has its data; 0: not known. */
+struct sym_go {
+	uint64_t number;		/* in a goroutine (runtime.g): its number */
+	uint64_t next, numbers, chacha;	/* in a thread (runtime.m): the next one; what its random numbers follow from */
+	uint64_t threads, seed, all;	/* variables: the first thread; what numbers of new threads follow from, up to 1.21 and then */
+	uint64_t all_chacha;		/* in the latter: its generator */
+};
+
 /* Where bash has its data; 0: nowhere. */
 struct symfile_bash {
 	bool sought;
@@ -141,7 +149,7 @@ struct symfile {
 	struct symfile_java java;
 	struct symfile_fields java_fields;
 	bool go_sought;
-	uint64_t go_number;	/* where a goroutine has its number; 0: not known */
+	struct sym_go go;
 
 	bool library_sought;
 	uint64_t library, c_library;	/* symfile_library(), symfile_c_library() */
