@@ -300,7 +300,7 @@ __noinline int find_where(__u32 mm, __u64 addr, struct zug_where *w)
 		if (bpf_find_vma(bpf_get_current_task_btf(), addr, read_vma, &v, 0) || !v.found)
 			return false;
 		if (v.flags & VM_SHARED_) {
-			pw.ino = v.ino;
+			pw.ino = v.ino ? v.ino : ZUG_INO_NONE;
 			pw.dev = v.dev;
 			pw.offset = (addr & ~0xfffull) - v.start + (v.pgoff << 12);
 		}

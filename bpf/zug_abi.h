@@ -33,6 +33,8 @@
 						/* zug_address_number() */
 #define ZUG_DEV_SYSV		0xffffffffu	/* zug_where.dev of a System V IPC object: ino is its id + 1, offset */
 						/* zug_syscall.sysv */
+#define ZUG_INO_NONE		(1ull << 63)	/* zug_where.ino of shared memory whose file has the number 0, as the first */
+						/* System V segment of a namespace has */
 
 /* A task is known by the number its sandbox gave it: 1, 2, 3... in order of creation; 0 is no task. */
 
@@ -403,7 +405,7 @@ struct zug_syscall {
 	__u8 wait_fd;	/* waits for fd_arg's object */
 	__u8 io;	/* waits for nothing but storage: keeps the turn meanwhile */
 	__u8 some;	/* a point only with some arguments: fcntl() that locks, lseek() that asks for the file's size */
-	__u8 sysv;	/* its first argument is a System V id: 1 of semaphores, 2 of a queue */
+	__u8 sysv;	/* its first argument is a System V id: 1 of semaphores, 2 of a queue, 3 of memory */
 	__u8 sock_time;	/* a time-out of fd_arg's socket ends its wait: 1 SO_RCVTIMEO, 2 SO_SNDTIMEO */
 	__u8 polls;	/* poll() and its kin: one or two descriptors that it looks at are its objects */
 	__u8 path_arg, path2_arg;	/* 1..: which arguments are paths; the descriptor of the first one's folder is */

@@ -167,6 +167,9 @@ static const struct op_info {
 	[ZUG_OP_FIELD_READ]	= { "field-read", 0 },
 	[ZUG_OP_FIELD_WRITE]	= { "field-write", W },
 	[ZUG_OP_CALL]		= { "call", 0 },
+	[ZUG_OP_SHMAT]		= { "shmat", W },
+	[ZUG_OP_SHMDT]		= { "shmdt", W },
+	[ZUG_OP_SHMCTL]		= { "shmctl", W },
 };
 
 #undef W

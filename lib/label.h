@@ -172,6 +172,10 @@ enum zug_op {
 	ZUG_OP_EPOLL_CTL,	/* what is told of a descriptor, from then on */
 	ZUG_OP_CALL,		/* Java: of a method of an object that threads share, as of java.util.concurrent; with */
 				/* WRITE it may change */
+	/* System V shared memory: who has it attached counts, and it is gone when it is removed and none has */
+	ZUG_OP_SHMAT,
+	ZUG_OP_SHMDT,
+	ZUG_OP_SHMCTL,
 	ZUG_OP_NR,		/* one more than the highest number */
 };
 

@@ -27,6 +27,7 @@
 #define IO .io = 1
 #define SEM .sysv = 1
 #define QUEUE .sysv = 2
+#define SHM .sysv = 3
 #define RCVTIMEO .sock_time = 1
 #define SNDTIMEO .sock_time = 2
 #define PASSES .lease = ZUG_CALL_PASSES
@@ -125,6 +126,8 @@ const struct syscall_desc syscall_table[] = {
 	S(msgsnd, SEND, IPC, QUEUE, W, PASSES), S(msgrcv, RECV, IPC, QUEUE, W, PASSES), S(msgctl, MSGCTL, IPC, QUEUE, W),
 	S(mq_timedsend, SEND, IPC, FD(1), PTR(5), ABS, WAITS, W), S(mq_timedreceive, RECV, IPC, FD(1), PTR(5), ABS, WAITS, W),
 	S(mq_getsetattr, STAT, IPC, FD(1)), S(mq_notify, MQ_NOTIFY, IPC, FD(1), W),
+	/* which memory shmdt() is about follows from the mapping at its address */
+	S(shmat, SHMAT, IPC, SHM, W), S(shmctl, SHMCTL, IPC, SHM, W), S(shmdt, SHMDT, IO, IPC, W),
 	S(semget, IPC_GET, IPC), S(shmget, IPC_GET, IPC), S(msgget, IPC_GET, IPC),
 	S(mq_open, OPEN, IPC, W), S(mq_unlink, UNLINK, IPC, W),
 	S(timerfd_settime, TIMERFD_SETTIME, SIG, FD(1), W, TIMER),
@@ -159,7 +162,7 @@ const struct syscall_desc syscall_table[] = {
 	S(removexattr, SYSCALL, IO), S(lremovexattr, SYSCALL, IO), S(fremovexattr, SYSCALL, IO),
 	S(mount, SYSCALL, IO, MOVES), S(umount2, SYSCALL, IO, MOVES),
 	S(name_to_handle_at, SYSCALL, IO), S(open_by_handle_at, SYSCALL, IO), S(mlock2, SYSCALL, IO),
-	S(mlockall, SYSCALL, IO), S(shmdt, SYSCALL, IO),
+	S(mlockall, SYSCALL, IO),
 	S(pivot_root, SYSCALL, MOVES), S(move_mount, SYSCALL, MOVES), S(mount_setattr, SYSCALL, MOVES), S(setns, SYSCALL, MOVES),
 	S(unshare, SYSCALL, MOVES),
 	S(close_range, SYSCALL, IO),

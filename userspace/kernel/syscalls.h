@@ -25,7 +25,7 @@ struct syscall_desc {
 	uint8_t io;		/* waits for storage only */
 	uint8_t some;		/* a point only with some arguments: fcntl() that locks, lseek() that asks for the file's */
 				/* size */
-	uint8_t sysv;		/* its first argument is a System V id: 1 of semaphores, 2 of a queue */
+	uint8_t sysv;		/* its first argument is a System V id: 1 of semaphores, 2 of a queue, 3 of memory */
 	uint8_t polls;		/* its first argument is an array of struct pollfd */
 	uint8_t lease;		/* enum zug_call_lease */
 	uint8_t sock_time;	/* a time-out of fd_arg's socket ends its wait: 1 SO_RCVTIMEO, 2 SO_SNDTIMEO */

@@ -480,6 +480,36 @@ static void label_buffer(const struct ktask *kt, const struct zug_event *e, stru
 	l->flags |= kt->buffer.write ? ZUG_L_WRITE : ZUG_L_COPIES;
 }
 
+/* The place of an address that the kernel side could not look up at once, in shared memory or private. */
+static bool where_is(int pid, uint64_t addr, struct zug_where *w)
+{
+	struct mappings ms;
+	struct mapping m;
+
+	memset(w, 0, sizeof(*w));
+	w->offset = addr;
+	if (!mappings_open(&ms, pid))
+		return false;
+	if (mappings_find(&ms, addr, &m) && m.shared) {
+		w->ino = m.ino ? m.ino : ZUG_INO_NONE;
+		w->dev = m.dev;
+		w->offset = addr - m.start + m.offset;
+	}
+	mappings_close(&ms);
+	return true;
+}
+
+/* The System V memory that lies there; 0: other memory, or none. Its id is the number of its file. */
+static uint64_t attached_object(struct kworld *k, const struct world_task *t, const struct zug_event *e, unsigned int op)
+{
+	struct zug_where w;
+
+	if (!where_is(e->pid, e->arg[0], &w) || !w.ino)
+		return 0;
+	w = (struct zug_where){ .ino = (uint32_t)w.ino + 1ull, .dev = ZUG_DEV_SYSV, .offset = 3 };
+	return places_object(k->o.places, t->process, t->task, e->pid, &w, -1, op);
+}
+
 /* Otherwise a process is made: what the other threads have done is copied, and what they do from here on is not. */
 static bool starts_thread(const struct zug_event *e)
 {
@@ -539,6 +569,8 @@ void kworld_label_syscall(struct kworld *k, struct world_task *t, const struct z
 			l->object = places_key(k->o.places, e->nr, e->arg[0]);
 		l->flags |= creates ? ZUG_L_WRITE : 0;
 	}
+	if (l->op == ZUG_OP_SHMDT)
+		l->object = attached_object(k, t, e, l->op);
 	if (l->op == ZUG_OP_CHDIR || l->op == ZUG_OP_UMASK)
 		l->object = common_object(k, t->process, l->op);
 	if (d && !strncmp(d->name, "open", 4) &&
@@ -553,25 +585,6 @@ void kworld_label_syscall(struct kworld *k, struct world_task *t, const struct z
 	label_buffer(&k->kt[t->task], e, l);
 	kworld_label_signals(k, t, e, l);
 	l->site = kworld_caller(k, t, e);
-}
-
-/* The place of an address that the kernel side could not look up at once, in shared memory or private. */
-static bool where_is(int pid, uint64_t addr, struct zug_where *w)
-{
-	struct mappings ms;
-	struct mapping m;
-
-	memset(w, 0, sizeof(*w));
-	w->offset = addr;
-	if (!mappings_open(&ms, pid))
-		return false;
-	if (mappings_find(&ms, addr, &m) && m.shared) {
-		w->ino = m.ino;
-		w->dev = m.dev;
-		w->offset = addr - m.start + m.offset;
-	}
-	mappings_close(&ms);
-	return true;
 }
 
 bool kworld_where(const struct zug_event *e, uint32_t flag, uint64_t addr, struct zug_where *w)

@@ -443,7 +443,7 @@ uint64_t places_object(struct places *p, uint32_t process, uint32_t task, int pi
 		id = places_path(p, path);
 	} else {
 		if (w->ino && w->dev == ZUG_DEV_SYSV)
-			kind = w->offset == 1 ? "semaphore set" : "message queue";
+			kind = w->offset == 1 ? "semaphore set" : w->offset == 2 ? "message queue" : "shared memory";
 		else if (fd >= 0)
 			kind = S_ISFIFO(w->mode) ? "pipe" : S_ISSOCK(w->mode) ? "socket" :
 			       S_ISCHR(w->mode) ? "device" : S_ISDIR(w->mode) ? "directory" :

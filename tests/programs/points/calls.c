@@ -14,6 +14,7 @@
 #include <sys/msg.h>
 #include <sys/select.h>
 #include <sys/sem.h>
+#include <sys/shm.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -127,12 +128,16 @@ static void processes(void)
 static void others(void)
 {
 	struct sembuf up = { .sem_op = 1 };
-	int sem = semget(IPC_PRIVATE, 1, 0600), timer = timerfd_create(CLOCK_MONOTONIC, 0);
+	int sem = semget(IPC_PRIVATE, 1, 0600), shm = shmget(IPC_PRIVATE, 1, 0600), timer = timerfd_create(CLOCK_MONOTONIC, 0);
+	void *attached;
 
 	signal(SIGUSR1, SIG_IGN); /* op: sigaction - */
 	semop(sem, &up, 1); /* op: semop - */
 	semctl(sem, 0, IPC_RMID); /* op: semctl - */
 	msgctl(msgget(IPC_PRIVATE, 0600), IPC_RMID, NULL); /* op: msgctl - */
+	attached = shmat(shm, NULL, 0); /* op: shmat memory */
+	shmdt(attached); /* op: shmdt memory */
+	shmctl(shm, IPC_RMID, NULL); /* op: shmctl memory */
 	timerfd_settime(timer, 0, &(struct itimerspec){ 0 }, NULL); /* op: timerfd-settime - */
 }
 

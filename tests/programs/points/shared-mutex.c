@@ -1,11 +1,13 @@
 /*
- * Two processes that map one file at different addresses, each with a mutex and a semaphore in it:
- * one object each, for both processes.
+ * Two processes that map one file at different addresses, with a mutex and a semaphore in it: one object each, for both
+ * processes. With an argument the file is System V shared memory: the first of its namespace, whose number is 0.
  */
 #include <fcntl.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <stdbool.h>
 #include <sys/mman.h>
+#include <sys/shm.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,9 +16,14 @@ struct shared {
 	sem_t sem;
 };
 
-static int use(int fd)
+static struct shared *map(int file, bool sysv)
 {
-	struct shared *s = mmap(NULL, sizeof(*s), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	return sysv ? shmat(file, NULL, 0) : mmap(NULL, sizeof(struct shared), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+}
+
+static int use(int file, bool sysv)
+{
+	struct shared *s = map(file, sysv);
 
 	if (s == MAP_FAILED)
 		return 1;
@@ -26,16 +33,19 @@ static int use(int fd)
 	return 0;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-	int fd = open("shared", O_RDWR | O_CREAT | O_TRUNC, 0600), status;
+	bool sysv = argc > 1;
+	int file = sysv ? shmget(IPC_PRIVATE, sizeof(struct shared), 0600) : open("shared", O_RDWR | O_CREAT | O_TRUNC, 0600);
 	pthread_mutexattr_t attr;
 	struct shared *s;
+	int status;
 	pid_t pid;
 
-	if (fd < 0 || ftruncate(fd, sizeof(*s)))
+	(void)argv;
+	if (file < 0 || (!sysv && ftruncate(file, sizeof(*s))))
 		return 2;
-	s = mmap(NULL, sizeof(*s), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	s = map(file, sysv);
 	if (s == MAP_FAILED)
 		return 2;
 	pthread_mutexattr_init(&attr);
@@ -44,8 +54,8 @@ int main(void)
 	sem_init(&s->sem, 1, 0);
 	pid = fork();
 	if (pid == 0)
-		_exit(use(fd));
-	if (pid < 0 || use(fd) || waitpid(pid, &status, 0) != pid)
+		_exit(use(file, sysv));
+	if (pid < 0 || use(file, sysv) || waitpid(pid, &status, 0) != pid)
 		return 2;
 	return status != 0;
 }

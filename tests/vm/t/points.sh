@@ -71,10 +71,13 @@ if begin "Go's channels, groups and conditions"; then
 fi
 
 if begin "one object in two processes"; then
-	trace_of -- "$points/shared-mutex"
-	for op in lock sem-post; do
-		nr=$(grep -E "\"op\":\"$op\"" "$dir/steps" | grep -F shared-mutex.c | grep -oE '"object":"[^"]*"' | sort | uniq -c)
-		[ "$(wc -l <<<"$nr")" = 1 ] && [ "$(awk '{ print $1 }' <<<"$nr")" = 2 ] || note "objects of $op: $nr"
+	for how in "" sysv; do
+		trace_of -- "$points/shared-mutex" ${how:+"$how"}
+		for op in lock sem-post; do
+			nr=$(grep -E "\"op\":\"$op\"" "$dir/steps" | grep -F shared-mutex.c | grep -oE '"object":"[^"]*"' |
+				sort | uniq -c)
+			[ "$(wc -l <<<"$nr")" = 1 ] && [ "$(awk '{ print $1 }' <<<"$nr")" = 2 ] || note "objects of $op: $nr"
+		done
 	done
 	end
 fi
