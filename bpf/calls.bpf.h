@@ -62,11 +62,12 @@ static __always_inline bool copies_threads(const struct zug_sandbox *s, struct t
 
 /*
  * All threads of a process have one working folder, one mask for the rights of new files, and the same descriptors: to
- * change one of these is a point there.
+ * change one of these, or whether it is closed at an exec, is a point there.
  */
-static __always_inline bool changes_process(const struct zug_sandbox *s, struct task_struct *p, int nr)
+static __always_inline bool changes_process(const struct zug_sandbox *s, struct task_struct *p, int nr, __u64 cmd)
 {
-	return (nr == NR_chdir || nr == NR_fchdir || nr == NR_umask || nr == NR_dup2 || nr == NR_dup3) &&
+	return (nr == NR_chdir || nr == NR_fchdir || nr == NR_umask || nr == NR_dup2 || nr == NR_dup3 ||
+		(nr == NR_fcntl && (__u32)cmd == ZUG_F_SETFD)) &&
 	       s->setup.syscall_points & ZUG_SYS_FILE && BPF_CORE_READ(p, signal, nr_threads) > 1;
 }
 
@@ -566,7 +567,7 @@ static __always_inline bool is_no_point(struct zug_sandbox *s, struct task_struc
 	if (nr == NR_rt_sigprocmask && !has_pending_signal(p) && !newly_blocked(p, args))
 		return true;
 	if ((nr == NR_futex && within_primitive(t, a[0]) && !may_be_interrupted(s, t)) ||
-	    (syscalls[nr].some && !is_some(nr, a[1], a[2])) ||
+	    (syscalls[nr].some && !is_some(nr, a[1], a[2]) && !changes_process(s, p, nr, a[1])) ||
 	    in_loader(mm_space(LOOSE(p)->mm), ip))
 		return true;
 	return primitive_of(t)->reads && inside_primitive(t, ip, BPF_CORE_READ(regs, sp));
@@ -641,7 +642,7 @@ static __always_inline int call_begins(struct task_struct *p, struct task_state 
 	if (nr == NR_exit)
 		plan_reads_last(p, t);
 	if (!(syscalls[nr].class & s->setup.syscall_points) && !copies_threads(s, p, nr, a[0]) &&
-	    !changes_process(s, p, nr)) {
+	    !changes_process(s, p, nr, a[1])) {
 		call_of_no_class(s, p, t, nr, args);
 		return 0;
 	}

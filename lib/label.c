@@ -170,6 +170,7 @@ static const struct op_info {
 	[ZUG_OP_SHMAT]		= { "shmat", W },
 	[ZUG_OP_SHMDT]		= { "shmdt", W },
 	[ZUG_OP_SHMCTL]		= { "shmctl", W },
+	[ZUG_OP_FCNTL]		= { "fcntl", W },
 };
 
 #undef W

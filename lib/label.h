@@ -176,6 +176,7 @@ enum zug_op {
 	ZUG_OP_SHMAT,
 	ZUG_OP_SHMDT,
 	ZUG_OP_SHMCTL,
+	ZUG_OP_FCNTL,		/* of a descriptor: whether an exec closes it */
 	ZUG_OP_NR,		/* one more than the highest number */
 };
 

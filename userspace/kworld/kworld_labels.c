@@ -569,6 +569,10 @@ void kworld_label_syscall(struct kworld *k, struct world_task *t, const struct z
 			l->object = places_key(k->o.places, e->nr, e->arg[0]);
 		l->flags |= creates ? ZUG_L_WRITE : 0;
 	}
+	if (e->nr == SYS_fcntl && (int)e->arg[1] == F_SETFD) {
+		l->op = ZUG_OP_FCNTL;
+		l->flags = zug_op_flags(l->op);
+	}
 	if (l->op == ZUG_OP_SHMDT)
 		l->object = attached_object(k, t, e, l->op);
 	if (l->op == ZUG_OP_CHDIR || l->op == ZUG_OP_UMASK)

@@ -1,6 +1,7 @@
 // Descriptors without a file: the kernel gives each the memory of the one that was closed before; they are different
 // objects all the same.
 #include <assert.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
@@ -19,6 +20,7 @@ static void *round_of(void *arg)
 	(void)arg;
 	assert(write(fd, &one, sizeof(one)) == sizeof(one));
 	copy = dup(fd);
+	assert(fcntl(copy, F_SETFD, FD_CLOEXEC) == 0);	// op: fcntl descriptor
 	assert(close(fd) == 0);		// op: close descriptor
 	assert(read(copy, &one, sizeof(one)) == sizeof(one));
 	assert(close(copy) == 0);	// op: close descriptor

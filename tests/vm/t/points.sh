@@ -106,6 +106,7 @@ if begin "descriptors that come and go"; then
 	[ "$objects" = 12 ] || note "$objects descriptors, not 12"
 	nr=$(grep -E "\"op\":\"(read|write|close)\",$of" "$dir/steps" | grep -oE '"object":"[^"]*"' | sort | uniq -c | awk '$1 == 4' | wc -l)
 	[ "$nr" = 3 ] || note "$nr with four operations, not 3"
+	nr_steps 3 "\"op\":\"fcntl\",$of"
 	end
 fi
 
