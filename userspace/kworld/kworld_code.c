@@ -40,13 +40,15 @@ static uint32_t text_bytes(const struct world_task *t, uint64_t addr, uint8_t *b
 /*
  * The bytes of the block that a call frees. glibc: its size, with three flags, is in the word before it (malloc.c: of a block
  * that was mapped it counts two words, else one); other places of that word are none. Blocks of other libraries have 8
- * at least.
+ * at least. Pages that are unmapped: as many as the call says.
  */
 static uint64_t block_bytes(struct kworld *k, const struct probe_site *s, const struct zug_event *e)
 {
 	enum { MAPPED = 2, FLAGS = 7, LEAST = 32, ALIGNED = 16 };
 	uint64_t size = e->arg[3] & ~(uint64_t)FLAGS;
 
+	if (s->code.size == CODE_BLOCK_UNMAP)
+		return e->arg[1];
 	if (probes_has_glibc_blocks(k->o.probes, s->module) && size >= LEAST && !(size % ALIGNED) && !(e->arg[0] % ALIGNED))
 		return size - (e->arg[3] & MAPPED ? 2 : 1) * sizeof(uint64_t);
 	return s->code.size == CODE_BLOCK_FREE_SIZED && e->arg[1] ? e->arg[1] : sizeof(uint64_t);
@@ -327,6 +329,9 @@ void kworld_label_code(struct kworld *k, struct world_task *t, struct ktask *kt,
 	l->object = add_access(k, t, e, ZUG_EF_OBJECT, e->arg[0], size, zug_op_flags(s->op) & ZUG_L_WRITE,
 			       s->named_by ? s->named_by : s->op);
 	if (s->code.kind == CODE_BLOCK && code_block_access(s->code.size)->stream && is_standard_stream(k, l->object))
+		t->nr_accesses = 0;
+	/* memory that other processes share stays, whoever unmaps it */
+	if (s->code.kind == CODE_BLOCK && s->code.size == CODE_BLOCK_UNMAP && t->nr_accesses && k->kt[t->task].at[0].ino)
 		t->nr_accesses = 0;
 	/* what is read as well, or the whole of which this is a part: tasks that access that depend on this step */
 	second = second_of(t, e, &s->code, &size);

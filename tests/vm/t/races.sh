@@ -22,6 +22,9 @@ if begin "a lock that is freed while another task is about to take it"; then
 	zug 120 run -q --executions 100 -o traces -- "$programs/points/freed-lock"
 	want_status 1
 	want_out '^data-race: use after free of mutex #0 of T0: T[01] is about to (use it in pays|free it in main) \(freed-lock.c:[0-9]+\), T'
+	zug 120 run -q --executions 100 -o traces -- "$programs/points/freed-lock" mapped
+	want_status 1
+	want_out '^(data-race: use after free of mutex #0 of T0|killed by SIGSEGV)'
 	end
 fi
 if begin "a list behind a pointer, without an option"; then
