@@ -659,6 +659,15 @@ static void label_java(struct kworld *k, struct world_task *t, const struct zug_
 	places_call(k->o.places, l->object, subject.name);
 }
 
+/*
+ * Where Python's interpreter looks is a point in the program's own functions alone, and at a call of the library that these
+ * make: a few among the many steps of the library's locks and of the interpreter's.
+ */
+static bool is_own_look(const struct probe_site *s)
+{
+	return s->executes && !s->java && !s->fields;
+}
+
 void kworld_label_point(struct kworld *k, struct world_task *t, struct ktask *kt,
 			const struct zug_event *e)
 {
@@ -681,7 +690,7 @@ void kworld_label_point(struct kworld *k, struct world_task *t, struct ktask *kt
 		return;
 	}
 	l->op = s->op;
-	l->flags = zug_op_flags(s->op) | (s->own ? ZUG_L_OWN : 0);
+	l->flags = zug_op_flags(s->op) | (s->own || is_own_look(s) ? ZUG_L_OWN : 0);
 	label_shared(k, s, l);
 	if (s->java && k->o.leave_interpreter)
 		label_java(k, t, e, s, &kt->call);

@@ -197,6 +197,9 @@ if [ "$known" = True ] && begin "threads of Python are switched between two oper
 	! grep -qE ' at .* threading\.py:[0-9]+' "$dir/out" || note "a point in the library: $(grep -m 1 ' at .* threading' "$dir/out")"
 	! grep -q '^It fails when$' "$dir/out" || want_out '^ +T[12] goes on at (withdraw|pay) withdraw\.py:[0-9]+$'
 	! grep -qE ' (does|before) .* GIL' "$dir/out" || note "the lock of the interpreter is told: $(grep -m 1 ' GIL' "$dir/out")"
+	# these are the operations whose orders are drawn, among the locks of the library and of the interpreter
+	"$zug" show --json traces/*.1.trace | grep -o '"op":"point"[^{}]*' >points
+	[ -s points ] && ! grep -qv '"own":true' points || note "a switch of the program's own is not told as such: $(grep -vm 1 '"own":true' points)"
 	zug 60 replay -q -n 2 traces/*.1.trace
 	want_status 1
 	want_out 'replayed 2 of 2 times exactly'
