@@ -13,6 +13,8 @@
 #include <unistd.h>
 #include "kernel_side.h"
 #include "engine/progress_check.h"
+#include "kworld/places_internal.h"
+#include "lib/base/array.h"
 #include "probes/probes_internal.h"
 #include "tests/model/tap.h"
 
@@ -490,6 +492,42 @@ static void test_plan_order(void)
 	side_end(k);
 }
 
+/* The code of module 0 lies at that address of that process. */
+static void map_code(struct places *p, uint32_t process, uint64_t start)
+{
+	struct space *s;
+
+	tap_ok(ARRAY_RESERVE(p->spaces, p->room_spaces, p->nr_spaces + 1), "a process' memory");
+	s = &p->spaces[p->nr_spaces++];
+	*s = (struct space){ .process = process };
+	if (ARRAY_RESERVE(s->maps, s->room, 1))
+		s->maps[s->nr++] = (struct mapped_module){ .start = start, .end = start + 0x1000 };
+}
+
+/* Tasks of two processes: each step is where the code of its own task's process lies. */
+static void test_plan_order_of_processes(void)
+{
+	struct world_plan order = { .nr = 9, .rule = { .by = SEARCH_BY_ORDER, .nr_order = 2 } };
+	const struct zug_plan *p = &side.lease.plan;
+	struct kworld *k = side_begin();
+	struct places *places = k->o.places;
+	const uint64_t site = 0x123;
+
+	tap_ok(ARRAY_RESERVE(places->sites, places->room_sites, 1) && id_map_add(&places->site_index, site, 0, NULL), "a site");
+	places->sites[places->nr_sites++] = (struct place_site){ .site = site, .offset = 0x10 };
+	order.rule.order[0] = (struct search_ordered){ 1, ZUG_OP_LOCK, site };
+	order.rule.order[1] = (struct search_ordered){ 0, ZUG_OP_LOCK, site };
+	k->w.tasks[1].process = 1;
+	k->w.tasks[1].tgid = k->w.tasks[0].tgid + 1;
+	map_code(places, 0, 0x10000);
+	map_code(places, 1, 0x20000);
+	k->w.ops->lease(&k->w, 0, SEARCH_UNTIL_CHANGE, UINT64_MAX, false, &order);
+	k->w.ops->grant(&k->w, 0);
+	tap_ok(p->kind == ZUG_PLAN_ORDER && p->nr_order == 2 && p->order[0].place == 0x20010 && p->order[1].place == 0x10010,
+	       "an order of two processes, by the places of each");
+	side_end(k);
+}
+
 /* A system call of T0, which has gone on; path is what it is about (NULL: the descriptor is). */
 static struct zug_event *leased_call(int nr, const char *path)
 {
@@ -913,6 +951,7 @@ int main(void)
 	test_plan_rules();
 	test_plan_accesses();
 	test_plan_order();
+	test_plan_order_of_processes();
 	test_plan_by_steps();
 	test_leased_calls();
 	test_leased_addresses();

@@ -393,11 +393,21 @@ static bool is_one_process(const struct kworld *k, int tgid)
 	return true;
 }
 
-/* The steps of the order, up to one of a task that is not among the peers. false: the kernel side cannot follow it. */
-static bool tell_order(struct kworld *k, uint32_t task, const uint32_t *peer, struct zug_plan *p)
+/* In which process the code of that peer lies. One that is to come begins with the code of its creator. */
+static uint32_t code_of_peer(const struct kworld *k, const struct zug_plan *p, const uint32_t *peer, uint32_t at)
+{
+	while (p->peers[at].parent)
+		at = p->peers[at].parent - 1;
+	return k->w.tasks[peer[at]].process;
+}
+
+/*
+ * The steps of the order, up to one of a task that is not among the peers. Each is compared with what its own task stands
+ * before, so the places are those of that task's process. false: the kernel side cannot follow it.
+ */
+static bool tell_order(struct kworld *k, const uint32_t *peer, struct zug_plan *p)
 {
 	const struct search_rule *rule = &k->run.lease.plan.rule;
-	uint32_t process = k->w.tasks[task].process;
 
 	p->begins = ZUG_OP_BEGIN;
 	for (; p->nr_order < rule->nr_order; p->nr_order++) {
@@ -405,16 +415,16 @@ static bool tell_order(struct kworld *k, uint32_t task, const uint32_t *peer, st
 		struct zug_ordered *z = &p->order[p->nr_order];
 
 		z->peer = place_of(peer, p->nr_peers, o->task);
-		z->op = o->op;
-		z->place = tell_step(k, process, o->site, o->op);
 		if (z->peer == p->nr_peers || (o->op == ZUG_OP_BEGIN && o->site))
 			break;
+		z->op = o->op;
+		z->place = tell_step(k, code_of_peer(k, p, peer, z->peer), o->site, o->op);
 	}
 	/* whole runs alone say how many steps are owed */
 	while (p->nr_order && p->nr_order < rule->nr_order &&
 	       rule->order[p->nr_order - 1].task == rule->order[p->nr_order].task)
 		p->nr_order--;
-	return p->nr_order && is_one_process(k, k->w.tasks[task].tgid);
+	return p->nr_order;
 }
 
 /* The differences that are about peers. A task that is none does not run without a question. */
@@ -578,7 +588,7 @@ static bool give_plan(struct kworld *k, uint32_t task, struct zug_plan *p)
 	}
 	if (!tell_constraints(k, task, p) || !gather_peers(k, p, peer))
 		return false;
-	if (p->kind == ZUG_PLAN_ORDER && !tell_order(k, task, peer, p))
+	if (p->kind == ZUG_PLAN_ORDER && !tell_order(k, peer, p))
 		return false;
 	if (p->kind == ZUG_PLAN_DIFFERENCES)
 		tell_differences(rule, peer, p);
