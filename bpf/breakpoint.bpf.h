@@ -124,6 +124,7 @@ static __always_inline struct zug_hits *hits_of(const struct task_state *t, __u3
 
 	if (h)
 		return h;
+	counts_hits[search_of(t) & (ZUG_MAX_SANDBOXES - 1)] = 1;
 	bpf_map_update_elem(&hit_counts, &key, &none, BPF_NOEXIST);
 	return bpf_map_lookup_elem(&hit_counts, &key);
 }

@@ -32,7 +32,7 @@ const volatile __u32 zug_abi_version = ZUG_ABI_VERSION;
 
 /*
  * Mapped by user space, which writes watches (while nothing is under control), leases (while no task has the turn),
- * known_files, sleeps, nr_slots, rounds, searches and owners; the rest is written here.
+ * known_files, sleeps, nr_slots, rounds, planted, searches and owners; the rest is written here.
  */
 struct zug_sandbox sandboxes[ZUG_MAX_SANDBOXES];
 struct zug_watch watches[ZUG_MAX_SANDBOXES][ZUG_MAX_WATCHES];
@@ -56,6 +56,8 @@ volatile __u32 mm_counter;
 volatile __u32 last_round;	/* modulo ZUG_COOKIE_ROUNDS */
 volatile __u32 rounds[ZUG_MAX_SANDBOXES];	/* that of the search whose first sandbox this is */
 volatile __u8 live_rounds[ZUG_COOKIE_ROUNDS];	/* true while its probes count */
+volatile __u8 planted[ZUG_MAX_SANDBOXES];	/* that search has files or places in modules or site_index */
+__u8 counts_hits[ZUG_MAX_SANDBOXES];	/* one of its tasks has put something into hit_counts */
 __u32 searches[ZUG_MAX_SANDBOXES];	/* which search the sandbox belongs to: its first one */
 /* Which search has these numbers of sites and modules: its first sandbox plus 1; 0: none. */
 __u16 site_owners[ZUG_MAX_SITES / ZUG_SITE_CHUNK];

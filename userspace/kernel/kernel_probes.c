@@ -139,6 +139,7 @@ int kernel_add_module(struct kernel *k, uint64_t ino, uint64_t st_dev, const str
 	if (!ARRAY_RESERVE(k->files, k->room_files, k->nr_files + 1))
 		return -ENOMEM;
 	k->files[k->nr_files++] = key;
+	k->bss->planted[k->first_slot] = 1;
 	return bpf_map_update_elem(programs_map(k->programs, "modules"), &key, &theirs, BPF_ANY) ? -errno : 0;
 }
 
@@ -327,9 +328,14 @@ void kernel_search_gone(struct kernel *k, unsigned int slot)
 	struct numbers modules = numbers_of(&k->modules, slot), sites = numbers_of(&k->sites, slot);
 
 	k->bss->live_rounds[k->bss->rounds[slot]] = 0;
-	clear_map(k, "hit_counts", &sites, is_our_count);
-	clear_map(k, "modules", &modules, is_our_module);
-	clear_map(k, "site_index", &modules, is_our_site);
+	/* to go through a map takes longer than all else at the end of a search: only through those in which something is left */
+	if (k->bss->counts_hits[slot])
+		clear_map(k, "hit_counts", &sites, is_our_count);
+	if (k->bss->planted[slot]) {
+		clear_map(k, "modules", &modules, is_our_module);
+		clear_map(k, "site_index", &modules, is_our_site);
+	}
+	k->bss->counts_hits[slot] = k->bss->planted[slot] = 0;
 	numbers_free(&k->sites, slot);
 	numbers_free(&k->modules, slot);
 	memset(k->bss->watches[slot], 0, sizeof(k->bss->watches[slot]));
@@ -376,6 +382,7 @@ void kernel_clear_probes(struct kernel *k)
 	for (size_t i = 0; i < k->nr_places; i++)
 		bpf_map_delete_elem(programs_map(k->programs, "site_index"), &k->places[i]);
 	k->nr_files = k->nr_places = 0;
+	k->bss->planted[k->first_slot] = 0;
 	memset(k->bss->watches[k->first_slot], 0, sizeof(k->bss->watches[k->first_slot]));
 }
 

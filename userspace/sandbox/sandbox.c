@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -324,57 +325,54 @@ void sandbox_avoid_lane(const struct sandbox *s)
 
 /* ---- private copies ---- */
 
-/* Runs fn(arg) in a child in the sandbox's mount namespace, which is created the first time. */
+struct in_mount_ns {
+	struct sandbox *s;
+	int (*fn)(void *);
+	void *arg;
+	int ret;
+};
+
+static void *mount_ns_main(void *arg)
+{
+	struct in_mount_ns *in = arg;
+	struct sandbox *s = in->s;
+
+	rights_thread();
+	if (s->mnt_ns >= 0)
+		in->ret = unshare(CLONE_FS) || setns(s->mnt_ns, CLONE_NEWNS) ? -errno : 0;
+	else
+		in->ret = unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ? -errno : 0;
+	in->ret = in->ret ? in->ret : in->fn(in->arg);
+	if (in->ret || s->mnt_ns >= 0)
+		return NULL;
+	s->mnt_ns = open("/proc/thread-self/ns/mnt", O_RDONLY | O_CLOEXEC);
+	if (s->mnt_ns < 0)
+		in->ret = -errno;
+	return NULL;
+}
+
+/*
+ * Runs fn(arg) in the sandbox's mount namespace, which is created the first time: in a thread, for a child would begin with a copy
+ * of the page tables of all that the kernel side and symbols have mapped.
+ */
 static int in_mount_ns(struct sandbox *s, int (*fn)(void *), void *arg)
 {
-	char path[64], c = 0;
-	int up[2], down[2], ret = 0, status;
-	pid_t pid;
+	struct in_mount_ns in = { .s = s, .fn = fn, .arg = arg };
+	sigset_t all, mask;
+	pthread_t thread;
+	int ret;
 	RIGHTS_RAISED;
 
 	sandbox_environment_settle(s);
-	if (pipe2(up, O_CLOEXEC))
-		return -errno;
-	if (pipe2(down, O_CLOEXEC)) {
-		ret = -errno;
-		close(up[0]);
-		close(up[1]);
-		return ret;
-	}
-	pid = fork();
-	if (!pid) {
-		int r;
-
-		close(down[1]);
-		if (s->mnt_ns >= 0)
-			r = setns(s->mnt_ns, CLONE_NEWNS);
-		else
-			r = unshare(CLONE_NEWNS) ||
-			    mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL);
-		r = r ? -errno : fn(arg);
-		if (write(up[1], &r, sizeof(r)) != sizeof(r) || read(down[0], &c, 1) < 0)
-			_exit(1);
-		_exit(0);
-	}
-	close(up[1]);
-	close(down[0]);
-	if (pid < 0) {
-		ret = -errno;
-	} else {
-		if (read(up[0], &ret, sizeof(ret)) != sizeof(ret))
-			ret = -EIO;
-		if (!ret && s->mnt_ns < 0) {
-			snprintf(path, sizeof(path), "/proc/%d/ns/mnt", pid);
-			s->mnt_ns = open(path, O_RDONLY | O_CLOEXEC);
-			if (s->mnt_ns < 0)
-				ret = -errno;
-		}
-	}
-	close(up[0]);
-	close(down[1]);
-	if (pid > 0)
-		waitpid(pid, &status, 0);
-	return ret;
+	/* signals are for the other threads */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &mask);
+	ret = pthread_create(&thread, NULL, mount_ns_main, &in);
+	pthread_sigmask(SIG_SETMASK, &mask, NULL);
+	if (ret)
+		return -ret;
+	pthread_join(thread, NULL);
+	return in.ret;
 }
 
 static int do_bind(void *arg)
