@@ -474,6 +474,7 @@ static void show_label(struct model_world *m, uint32_t t)
 
 	m->s->task[t].shown.label = mw_label_of(m, t);
 	m->s->task[t].shown.nr_values = o->op == W_CHOICE ? (uint32_t)o->imm : 0;
+	m->s->task[t].shown.numbers = o->op == W_CHOICE && o->a;
 }
 
 void mw_stand_first(struct model_world *m, uint32_t t)

@@ -43,7 +43,7 @@ enum mw_op_kind {
 	W_WRITE,	/* a: variable := imm */
 	W_STORE,	/* a: variable := reg b + imm */
 	W_YIELD,
-	W_CHOICE,	/* reg b: a value in [0, imm) that the search chooses */
+	W_CHOICE,	/* reg b: a value in [0, imm) that the search chooses; a: the program's random numbers follow from it */
 	W_LOCAL,	/* a step on nothing shared */
 	W_LEAVE,	/* the task ends */
 	W_GET,		/* a: pipe; waits for a byte */

@@ -463,6 +463,45 @@ static void values(void)
 	run_free(r);
 }
 
+#define NUMBERS(variable)	TASK({ .op = W_CHOICE, .a = 1, .imm = 100 }, STORE(variable, 0, 0))
+
+static void leave_numbers(struct engine *e, struct model_world *m, void *ctx)
+{
+	(void)m;
+	(void)ctx;
+	engine_leave_numbers(e, true);
+}
+
+static void numbers(void)
+{
+	const struct mw_program p = { .nr_started = 2, .code = { NUMBERS(0), NUMBERS(1) } };
+	struct run *r, *again;
+	struct session n;
+	uint32_t nr = 0;
+
+	session_begin(&n, &p, &(struct how){ .strategy = "dpor", .no_trace = true });
+	while (nr < 10 && (r = session_run(&n))) {
+		nr += !r->vars[0] && !r->vars[1] ? 1 : 10;
+		run_free(r);
+	}
+	session_end(&n);
+	check(nr == 1, NULL, "dpor leaves random numbers of the program alone");
+	session_begin(&n, &p, &(struct how){ .strategy = "random" });
+	r = session_run(&n);
+	check(r && !r->vars[0] && !r->vars[1], r, "and so does the first execution");
+	run_free(r);
+	r = session_run(&n);
+	check(r && r->vars[0] && r->vars[1] && r->vars[0] != r->vars[1], r, "the second one has others");
+	again = run(&p, &(struct how){ .replay = r->t });
+	check(again->vars[0] == r->vars[0] && again->vars[1] == r->vars[1] && !again->x.diverged, again, "which a replay has, too");
+	run_free(again);
+	again = run(&p, &(struct how){ .replay = r->t, .prepare = leave_numbers });
+	check(!again->vars[0] && !again->vars[1] && !again->x.diverged, again, "unless it is to leave them alone");
+	run_free(again);
+	run_free(r);
+	session_end(&n);
+}
+
 int main(void)
 {
 	searched();
@@ -474,5 +513,6 @@ int main(void)
 	planned();
 	repeated();
 	values();
+	numbers();
 	return tap_done();
 }

@@ -8,6 +8,7 @@
 #include "search/minimize.h"
 #include "campaign/campaign_internal.h"
 #include "engine/faults.h"
+#include "engine/values.h"
 #include "campaign/minimize.h"
 #include "campaign/trials.h"
 #include "engine/progress_check.h"
@@ -327,20 +328,58 @@ static int without_early(struct campaign *c, const struct trace *t, const char *
 	return ret ? ret : allow_early(c, true, err, errlen);
 }
 
+static bool has_numbers(const struct trace *t)
+{
+	uint32_t value;
+
+	/* a value that the program asks for itself is about no object */
+	for (uint64_t i = 0; i < trace_nr_steps(t); i++) {
+		const struct zug_label *l = &trace_step(t, i)->label;
+
+		if (l->op == ZUG_OP_CHOICE && l->object && value_of(l->object2, &value) && value)
+			return true;
+	}
+	return false;
+}
+
+/* The same schedule, as far as it goes, where random numbers of the program are as its runtime made them: as without_early(). */
+static int without_numbers(struct campaign *c, const struct trace *t, const char *to, struct minimized *m, struct trace **less,
+			   char *err, size_t errlen)
+{
+	struct execution x;
+	int ret;
+
+	*less = NULL;
+	if (!has_numbers(t))
+		return 0;
+	engine_leave_numbers(c->s.engine, true);
+	ret = trials_once(c, t, &(struct trials_once){ .without = UINT64_MAX, .to = to }, &x, err, errlen);
+	engine_leave_numbers(c->s.engine, false);
+	m->executions++;
+	if (ret == 1) {
+		*less = trace_open(to, err, errlen);
+		return *less ? 0 : -EIO;
+	}
+	return ret;
+}
+
 int minimize_trace(struct campaign *c, const struct trace *t, const struct minimize_limits *limits,
 		   const char *to, struct minimized *m, char *err, size_t errlen)
 {
 	uint64_t begin_ns = clock_now_ns();
-	struct trace *less;
+	struct trace *less, *plain = NULL;
 	int ret;
 
 	memset(m, 0, sizeof(*m));
 	ret = without_early(c, t, to, m, &less, err, errlen);
 	if (!ret)
-		ret = minimize_schedule(c, less ? less : t, limits, begin_ns, to, m, err, errlen);
-	if (less)
+		ret = without_numbers(c, less ? less : t, to, m, &plain, err, errlen);
+	if (!ret)
+		ret = minimize_schedule(c, plain ? plain : less ? less : t, limits, begin_ns, to, m, err, errlen);
+	if (less || plain)
 		m->simpler = true;
 	trace_free(less);
+	trace_free(plain);
 	while (!ret && m->reproduced && m->minimal) {
 		ret = drop_fault(c, limits, begin_ns, to, m, &less, err, errlen);
 		if (ret || !less)

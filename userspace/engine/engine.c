@@ -132,6 +132,11 @@ int engine_give_values(struct engine *e, const struct trace *t)
 	return t ? values_of_trace(&e->values, t) : 0;
 }
 
+void engine_leave_numbers(struct engine *e, bool leave)
+{
+	e->leave_numbers = leave;
+}
+
 void engine_watch_steps(struct engine *e,
 			bool (*fn)(void *ctx, const struct search_point *p, uint32_t i,
 				   struct outcome *o),

@@ -150,6 +150,8 @@ struct faults *engine_faults(struct engine *e);
  * in whatever order its tasks come to that; NULL: the search chooses again. 0 or -ENOMEM.
  */
 int engine_give_values(struct engine *e, const struct trace *t);
+/* From the next execution on the random numbers of a program are as its runtime made them, whatever was recorded. */
+void engine_leave_numbers(struct engine *e, bool leave);
 
 /*
  * Runs the test once under the next schedule of the search (search_begin() has answered SEARCH_GO;

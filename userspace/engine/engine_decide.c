@@ -426,7 +426,9 @@ static int decide_value(struct engine *e, const struct trace_step *want, uint32_
 	if (t->state != TASK_PARKED || t->label.op != ZUG_OP_CHOICE || !t->nr_values)
 		return 0;
 	nth = values_next(&e->values, task);
-	if (e->values_given) {
+	if (t->numbers && e->leave_numbers) {
+		value = 0;
+	} else if (e->values_given) {
 		value = values_given(&e->values, task, nth, t->nr_values);
 	} else if (e->r) {
 		value = want && value_of(want->label.object2, &recorded) && recorded < t->nr_values ? recorded : 0;

@@ -96,6 +96,7 @@ struct engine {
 	struct faults faults;
 	struct values values;
 	bool values_given;	/* not the search chooses them */
+	bool leave_numbers;	/* nor those that random numbers of the program follow from */
 	bool *told;		/* by task: the trace knows it */
 	uint32_t told_room;
 	uint32_t *untold;	/* tasks that were enabled, and that the trace may not know */
