@@ -16,9 +16,11 @@
 #define ZUG_EXECUTE_BPF_H
 
 #define USER_CODE_64		0x33	/* the code segment of 64-bit programs */
-#define REGS_IP			16	/* words of struct pt_regs */
+#define REGS_AX			10	/* words of struct pt_regs */
+#define REGS_IP			16
 #define REGS_CS			17
 #define REGS_FLAGS		18
+#define REGS_SP			19
 
 #define EFLAGS_CF		0x1ull
 #define EFLAGS_PF		0x4ull
@@ -218,6 +220,20 @@ __noinline int execute_watched(__u32 number)
 	return 1;
 }
 
+/* The function at whose entry the task stands returns 0 to its caller, and has done nothing. */
+static __always_inline void return_at_once(struct pt_regs *ctx, struct task_struct *p, struct task_state *t)
+{
+	struct zug_sandbox *s = sandbox_of(t);
+	__u64 ret;
+
+	if (!s || bpf_probe_read_user(&ret, sizeof(ret), (void *)ctx->sp))
+		return;
+	ctx->ip = ret;
+	put_register(ctx, REGS_SP, ctx->sp + sizeof(ret), 8);
+	put_register(ctx, REGS_AX, 0, 8);
+	fault_over(s, p, t, true);
+}
+
 /* The breakpoint of a place. zug_breakpoint() has done the work when this runs; the cookie has the place's number plus 1. */
 SEC("uprobe.multi")
 int zug_plant(struct pt_regs *ctx)
@@ -234,12 +250,16 @@ int zug_plant(struct pt_regs *ctx)
 		return 0;
 	if (!(__u32)cookie || !live_rounds[ZUG_COOKIE_ROUND(cookie)])
 		return 0;
-	site = bpf_map_lookup_elem(&sites, &number);
-	if (!site || !site->insn.op)
-		return 0;
 	t = state_of(p);
 	/* who was killed while it stood here executes no more; nor does the kernel step for it then */
 	if (!t || is_dying(p, t))
+		return 0;
+	if (t->fault == ZUG_FAULT_RETURN) {
+		return_at_once(ctx, p, t);
+		return 0;
+	}
+	site = bpf_map_lookup_elem(&sites, &number);
+	if (!site || !site->insn.op)
 		return 0;
 	if (t->flags & TF_DONE) {
 		t->flags &= ~TF_DONE;

@@ -756,7 +756,8 @@ enum zug_cmd {
 };
 
 /* zug_ctl.fault: an errno (up to 4095), with which a hook refuses the call, if it comes to one that can; or */
-#define ZUG_FAULT_SHORT	(1u << 12)	/* the call moves fewer bytes than were asked for: user space sees to that */
+#define ZUG_FAULT_SHORT	(1u << 12)	/* the call moves fewer bytes than were asked for: user space sees to that; or */
+#define ZUG_FAULT_RETURN	(1u << 13)	/* of the function at whose entry it stands: it returns 0 at once */
 
 struct zug_regs {
 	__u64 regs[17];		/* in DWARF order of x86-64 */

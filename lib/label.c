@@ -171,6 +171,7 @@ static const struct op_info {
 	[ZUG_OP_SHMDT]		= { "shmdt", W },
 	[ZUG_OP_SHMCTL]		= { "shmctl", W },
 	[ZUG_OP_FCNTL]		= { "fcntl", W },
+	[ZUG_OP_SPURIOUS]	= { "spurious-wakeup", 0 },
 };
 
 #undef W

@@ -177,6 +177,8 @@ enum zug_op {
 	ZUG_OP_SHMDT,
 	ZUG_OP_SHMCTL,
 	ZUG_OP_FCNTL,		/* of a descriptor: whether an exec closes it */
+	/* a wait for a condition that the search let return at once, without a signal (--faults spurious) */
+	ZUG_OP_SPURIOUS,
 	ZUG_OP_NR,		/* one more than the highest number */
 };
 
@@ -234,10 +236,10 @@ struct zug_label {
 	uint64_t site;		/* canonical id of the place in the code; 0: unknown */
 };
 
-/* A system call that the search made fail, or do less than it could. */
+/* A call that the search made fail, do less than it could, or return with nothing done. */
 static inline bool zug_op_is_fault(unsigned int op)
 {
-	return op >= ZUG_OP_FAIL_ENOSPC && op <= ZUG_OP_DELAYED;
+	return (op >= ZUG_OP_FAIL_ENOSPC && op <= ZUG_OP_DELAYED) || op == ZUG_OP_SPURIOUS;
 }
 
 /*

@@ -324,7 +324,7 @@ static int parse_let(struct parser *p, struct rule *rule)
 	op = zug_op_by_name(p->word);
 	if (op < 0 || !zug_op_is_fault((unsigned int)op))
 		return fail(p, "unknown outcome '%s'; there are: fail-enospc fail-eintr fail-enomem "
-			    "fail-refused killed short-write short-read lost reordered delayed timer value", p->word);
+			    "fail-refused killed short-write short-read lost reordered delayed spurious-wakeup timer value", p->word);
 	b->fault = (uint16_t)op;
 	ret = next_word(p);
 	if (ret || p->word[0] < '0' || p->word[0] > '9')

@@ -247,13 +247,15 @@ struct did {
 	uint64_t object;
 };
 
-static void assert_told_of(const struct did *steps, const struct campaign_options *o, bool early, const char *want)
+static void assert_told_of(const struct did *steps, const struct campaign_options *o, bool early, bool conditions,
+			   const char *want)
 {
 	static const char *const marks[][2] = { { "--timeouts explore", "timeouts " },
 						{ "--faults eintr", "signals " },
 						{ "weak memory", "stores " },
 						{ "--point strtok", "strtok " },
-						{ "--strategy lockstep", "lockstep " } };
+						{ "--strategy lockstep", "lockstep " },
+						{ "--faults spurious", "spurious " } };
 	struct untried *u = calloc(1, sizeof(*u));
 	char *text = NULL, got[64] = "";
 	size_t len;
@@ -263,6 +265,7 @@ static void assert_told_of(const struct did *steps, const struct campaign_option
 	assert_non_null(to);
 	untried_begin(u);
 	u->early = early;
+	u->conditions = conditions;
 	u->keep[0] = "strtok";
 	for (; steps->op; steps++)
 		untried_step(u, steps->task, &(struct zug_label){ .op = steps->op,
@@ -279,7 +282,7 @@ static void assert_told_of(const struct did *steps, const struct campaign_option
 
 static void assert_told(const struct did *steps, const struct campaign_options *o, const char *want)
 {
-	assert_told_of(steps, o, false, want);
+	assert_told_of(steps, o, false, false, want);
 }
 
 static void untried_is_told(void **state)
@@ -334,7 +337,10 @@ static void untried_is_told(void **state)
 	/* what is tried is not told */
 	o.inputs.faults = 1u << FAULT_EINTR;
 	assert_told_of((struct did[]){ { 0, ZUG_OP_SLEEP, 0 }, { 0, ZUG_OP_SIGACTION, 0 },
-				       { 1, ZUG_OP_KILL, 0 }, { 0 } }, &o, true, "");
+				       { 1, ZUG_OP_KILL, 0 }, { 0 } }, &o, true, false, "");
+	assert_told_of((struct did[]){ { 0, ZUG_OP_LOCK, 1 }, { 0 } }, &o, false, true, "spurious ");
+	o.inputs.faults |= 1u << FAULT_SPURIOUS;
+	assert_told_of((struct did[]){ { 0, ZUG_OP_LOCK, 1 }, { 0 } }, &o, false, true, "");
 }
 
 /* The execution that notes which lines call a library's code is written into the trace; what was found out before stays. */

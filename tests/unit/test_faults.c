@@ -213,7 +213,9 @@ static void planned(const char *path)
 static void names(void)
 {
 	ok(faults_of(~0u, ZUG_OP_FAIL_EINTR) == FAULT_EINTR && faults_of(FLOWS, ZUG_OP_SHORT_WRITE) == FLOW_SHORT_WRITE &&
-	   faults_of(1u << FAULT_KILL, ZUG_OP_LOST) == -1, "the fault behind an operation");
+	   faults_of(1u << FAULT_KILL, ZUG_OP_LOST) == -1 && faults_of(~0u, ZUG_OP_SPURIOUS) == FAULT_SPURIOUS,
+	   "the fault behind an operation");
+	ok(FLOWS & 1u << FLOW_DELAY && !(FLOWS & (1u << FAULT_SPURIOUS | 1u << FAULT_SHORT)), "which of them flow");
 	ok(fault_amount(fault_amount_id(FAULT_BYTES, UINT32_MAX, UINT32_MAX)) == UINT32_MAX && !fault_amount(0) &&
 	   !fault_amount(0x123456789abcdef0), "an amount, and what is none");
 	ok(fault_amount_id(FAULT_MS, 1, 10) != fault_amount_id(FAULT_MS, 2, 10), "it is nothing that two tasks share");

@@ -215,7 +215,7 @@ static void name_file(const struct trace *t, const char *name, char *to)
 
 /*
  * Of a call that was changed the operation that it was to be, if other steps of that place show one
- * system call; -1: unknown. (The function of the C library around the call has the same place.)
+ * system call, or one wait; -1: unknown. (The function of the C library around the call has the same place.)
  */
 static int op_of(const struct trace *t, const struct zug_label *l)
 {
@@ -226,7 +226,7 @@ static int op_of(const struct trace *t, const struct zug_label *l)
 	for (uint64_t i = 0; l->site && i < trace_nr_steps(t); i++) {
 		const struct zug_label *o = &trace_step(t, i)->label;
 
-		if (o->site != l->site || o->op < ZUG_OP_OPEN || zug_op_is_fault(o->op))
+		if (o->site != l->site || (l->op == ZUG_OP_SPURIOUS) != (o->op < ZUG_OP_OPEN) || zug_op_is_fault(o->op))
 			continue;
 		if (op >= 0 && op != o->op)
 			return -1;

@@ -5,6 +5,7 @@
 #include <string.h>
 #include "campaign/policy.h"
 #include "campaign/untried.h"
+#include "engine/world.h"
 
 struct watched {
 	struct session *s;
@@ -22,6 +23,17 @@ static int open_untried(void *state, struct session *s, struct race_book *races,
 	return 0;
 }
 
+/* The task stands before a wait for a condition that could return at once. */
+static bool may_return(struct session *s, uint32_t task, const struct zug_label *l)
+{
+	struct world_faults can;
+
+	if (l->op != ZUG_OP_COND_WAIT && l->op != ZUG_OP_COND_TIMEDWAIT)
+		return false;
+	s->world->ops->faults(s->world, &s->world->tasks[task], 1u << FAULT_SPURIOUS, &can);
+	return can.possible;
+}
+
 static bool on_step(void *state, const struct search_point *p, uint32_t i, struct outcome *o)
 {
 	struct watched *w = state;
@@ -32,6 +44,7 @@ static bool on_step(void *state, const struct search_point *p, uint32_t i, struc
 		untried_begin(u);
 	/* while the scan looks, everything that may be shared is a point */
 	untried_step(u, p->cand[i].task, &p->cand[i].label, !w->races->scanning);
+	u->conditions = u->conditions || may_return(w->s, p->cand[i].task, &p->cand[i].label);
 	if (!u->timed || (u->handlers && !u->signals)) {
 		timer = kworld_any_timer(w->s->world);
 		u->signals |= timer;

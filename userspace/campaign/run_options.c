@@ -57,7 +57,8 @@ static const struct option_word world_words[] = {
 static const struct option_word fault_words[] = {
 	{ "enospc", 1 << FAULT_ENOSPC }, { "eintr", 1 << FAULT_EINTR },
 	{ "enomem", 1 << FAULT_ENOMEM }, { "refused", 1 << FAULT_REFUSED },
-	{ "kill", 1 << FAULT_KILL }, { "short", 1 << FAULT_SHORT }, { 0 },
+	{ "kill", 1 << FAULT_KILL }, { "short", 1 << FAULT_SHORT },
+	{ "spurious", 1 << FAULT_SPURIOUS }, { 0 },
 };
 
 static const struct option_word flow_words[] = {
@@ -188,7 +189,7 @@ static const char *faults_conflict(const void *options)
 {
 	const struct campaign_options *o = options;
 
-	return o->points.syscalls ? NULL : "needs points at system calls: add syscall to --points";
+	return o->points.syscalls || !(o->inputs.faults & CALL_FAULTS) ? NULL : "needs points at system calls: add syscall to --points";
 }
 
 static const char *flows_conflict(const void *options)
@@ -428,7 +429,8 @@ static const struct option_row rows[] = {
 	{ .name = "faults", .argument = "KIND,...", .kind = OPTION_SET, AT(c.inputs.faults),
 	  .words = fault_words, .script = true, .key = "faults", .place = 21,
 	  .conflict = faults_conflict,
-	  .help = "let system calls fail: enospc, eintr, enomem, refused, kill, short" },
+	  .help = "let system calls fail: enospc, eintr, enomem, refused, kill, short; or waits for a "
+		  "condition return without a signal: spurious" },
 	{ .name = "max-faults", .argument = "N", .kind = OPTION_NUMBER, .min = 1, .max = 1000,
 	  AT(c.inputs.max_faults), .preset = "1", .needs = "faults", .key = "max_faults",
 	  .place = 22,

@@ -271,7 +271,7 @@ static bool leaves_installed(const struct campaign_options *o)
 		return o->points.not_installed;
 	if (o->command.cwd && path_is_installed(o->command.cwd))
 		return false;
-	return !o->machine.sandbox && !o->inputs.faults;
+	return !o->machine.sandbox && !(o->inputs.faults & CALL_FAULTS);
 }
 
 int session_prepare(struct session *s, const struct campaign_options *o,
@@ -481,7 +481,8 @@ int session_start(struct session *s, char *err, size_t errlen)
 	};
 
 	if (kernel_ready(s->k, err, errlen) ||
-	    (s->o.inputs.faults && kernel_allow_faults(s->k, err, errlen)))
+	    (s->o.inputs.faults & CALL_FAULTS && kernel_allow_faults(s->k, err, errlen)) ||
+	    (s->o.inputs.faults & 1u << FAULT_SPURIOUS && kernel_may_return(err, errlen)))
 		return -EIO;
 	if (!o->machine.sandbox && sandbox_ready(s->sandbox, err, errlen))
 		return -EIO;

@@ -38,7 +38,7 @@ static const char *against(const struct session *s)
 		return "the test sees the machine's time";
 	if (o->inputs.real_random)
 		return "the test has the machine's random numbers";
-	if (o->inputs.faults)
+	if (o->inputs.faults & CALL_FAULTS)
 		return "--faults and --flows may change what comes first";
 	if (o->machine.randomise)
 		return "--aslr gives each execution other addresses";

@@ -121,6 +121,8 @@ void untried_text(const struct untried *u, const struct campaign_options *o,
 		fprintf(to,
 			"not tried: system calls that a signal interrupts: --faults eintr; a signal "
 			"between two accesses: --watch stops behind the first\n");
+	if (u->conditions && !(o->inputs.faults & 1u << FAULT_SPURIOUS))
+		fprintf(to, "not tried: waits for a condition that return without a signal, as they may: --faults spurious\n");
 	/* one task that does so gives way to others, which get on */
 	if (__builtin_popcountll(u->tries & u->yields) > 1 &&
 	    !(o->search.strategy && !strncmp(o->search.strategy, "lockstep", 8)))

@@ -28,6 +28,7 @@ struct untried {
 	bool early;		/* in some executions these could end before their time */
 	bool handlers, signals;	/* signal handlers are set; signals are sent, or timers send them */
 	bool threads;		/* threads are created */
+	bool conditions;	/* a wait for a condition could return without a signal */
 	uint64_t tries, yields;	/* tasks, a bit each: they try to lock; they let others go on */
 	const char *keep[UNTRIED_KEEP];	/* functions of the C library that keep something between two calls, for all threads */
 	uint64_t delayed[2];	/* objects: the stores of two tasks could each come after the other's load; 0: none */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * faults.c - which system calls have a fault (faults.h): as the search says, the trace that is
+ * faults.c - which calls have a fault (faults.h): as the search says, the trace that is
  * replayed, a script, or a plan
  *
  * faults_decide() is where to begin: it is called for every step, once its task has been chosen.
@@ -25,6 +25,7 @@ static const uint16_t ops[FAULT_NR] = {
 	[FLOW_LOSS] = ZUG_OP_LOST,
 	[FLOW_REORDER] = ZUG_OP_REORDERED,
 	[FLOW_DELAY] = ZUG_OP_DELAYED,
+	[FAULT_SPURIOUS] = ZUG_OP_SPURIOUS,
 };
 
 /* The fault of a step. fault -1: it has none. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * faults.h - system calls that do not do all that they could, because the search wants it
+ * faults.h - calls that do not do all that they could, because the search wants it
  *
- * Faults (--faults) make a call fail. Flows (--flows) are what a call may do without failing: move
+ * Faults (--faults) make a system call fail, or a wait for a condition return without a signal. Flows (--flows) are what a call may do without failing: move
  * fewer bytes than there are, or have what it sends lost, overtaken or late. Both are decisions
  * that go with a step: it is the task that has got the turn, and stands before a system call, that
  * is affected. They are asked for with search_choose_rare(), are written into the trace as the

@@ -137,9 +137,12 @@ static inline void world_event_copy(struct world_event *to, const struct world_e
 enum fault {
 	FAULT_ENOSPC, FAULT_EINTR, FAULT_ENOMEM, FAULT_REFUSED, FAULT_KILL, FAULT_SHORT,
 	FLOW_SHORT_READ, FLOW_SHORT_WRITE, FLOW_STDIN, FLOW_LOSS, FLOW_REORDER, FLOW_DELAY,
+	FAULT_SPURIOUS,		/* of a function of a library, not of a system call */
 	FAULT_NR
 };
-#define FLOWS	(~0u << FLOW_SHORT_READ)	/* of a mask of 1 << enum fault */
+/* of a mask of 1 << enum fault */
+#define FLOWS		((1u << FAULT_SPURIOUS) - (1u << FLOW_SHORT_READ))
+#define CALL_FAULTS	(~(1u << FAULT_SPURIOUS))	/* of system calls, flows among them */
 
 #define WORLD_FAULT_AMOUNTS	3
 #define WORLD_FAULT_MISSED	2

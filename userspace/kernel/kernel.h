@@ -176,6 +176,8 @@ bool kernel_may_write(const struct kernel *k);
  * be parked meanwhile. 0, or -errno with a line in err.
  */
 int kernel_allow_faults(struct kernel *k, char *err, size_t errlen);
+/* Functions can be made to return at once (ZUG_FAULT_RETURN): 0, or -EOPNOTSUPP with a line in err. */
+int kernel_may_return(char *err, size_t errlen);
 
 
 /* Dev number as the kernel's programs see it. */

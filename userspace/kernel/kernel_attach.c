@@ -16,6 +16,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #include <bpf/bpf.h>
+#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include "kernel/kernel_internal.h"
 #include "kernel/machine.h"
@@ -323,4 +324,21 @@ int kernel_attach(struct kernel *k, enum kernel_extra what, char *err, size_t er
 int kernel_allow_faults(struct kernel *k, char *err, size_t errlen)
 {
 	return kernel_attach(k, KERNEL_FAULTS, err, errlen);
+}
+
+int kernel_may_return(char *err, size_t errlen)
+{
+	struct btf *btf = btf__load_vmlinux_btf();
+	const struct btf_type *t = btf ? btf__type_by_id(btf, btf__find_by_name_kind(btf, "bpf_prog_aux", BTF_KIND_STRUCT)) : NULL;
+	const struct btf_member *m = t ? btf_members(t) : NULL;
+	int ret = -EOPNOTSUPP;
+
+	for (int i = 0; m && i < btf_vlen(t) && ret; i++)
+		if (!strcmp(btf__name_by_offset(btf, m[i].name_off), "kprobe_write_ctx"))
+			ret = 0;
+	btf__free(btf);
+	if (ret)
+		snprintf(err, errlen, "--faults spurious: this kernel lets no BPF program change a task's registers "
+			 "(Linux 6.18 does)");
+	return ret;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Faults of system calls, as far as user space does them.
+ * Faults of system calls, as far as user space does them; and of waits for a condition, which return at once
+ * (bpf/execute.bpf.h).
  *
  * An error is given by a security hook that the call comes to (bpf/faults.bpf.h): before it has had any effect. A
  * short write is made with RLIMIT_FSIZE: up to the limit the kernel itself writes less than was asked for. In both cases
@@ -54,6 +55,22 @@ static bool creates(const struct ktask *kt)
 	       kt->call_nr == SYS_mkdirat;
 }
 
+/*
+ * It stands at the entry of a function of the C library, or of GLib, that waits for a condition, and of which a return of 0
+ * says that it was woken. (Of g_cond_wait_until() it says that it was not.)
+ */
+static bool waits_for_condition(struct kworld *k, const struct world_task *t)
+{
+	uint32_t site = k->kt[t->task].site;
+	const struct probe_site *s = site == ZUG_NO_SITE ? NULL : probes_site(k->o.probes, site);
+	enum symlibc libc = s ? probes_layout(probes_module(k->o.probes, s->module), s) : SYMLIBC_NONE;
+
+	if (!s || s->go || !s->entry || libc == SYMLIBC_RUST)
+		return false;
+	return (s->op == ZUG_OP_COND_WAIT && t->label.op == ZUG_OP_COND_WAIT) ||
+	       (s->op == ZUG_OP_COND_TIMEDWAIT && t->label.op == ZUG_OP_COND_TIMEDWAIT && libc != SYMLIBC_NONE);
+}
+
 /* Faults of the call before which a task stands, and flows. */
 static uint32_t possible(struct kworld *k, const struct world_task *t, uint32_t wanted)
 {
@@ -61,6 +78,8 @@ static uint32_t possible(struct kworld *k, const struct world_task *t, uint32_t 
 	bool file = S_ISREG(kt->call_mode);
 	uint32_t mask = 0;
 
+	if (wanted & 1u << FAULT_SPURIOUS && waits_for_condition(k, t))
+		return 1u << FAULT_SPURIOUS;
 	if (kt->call_nr < 0)
 		return 0;
 	switch (kt->call_nr) {
@@ -194,6 +213,8 @@ int kworld_inject(struct world *w, struct world_task *t, int fault, uint32_t amo
 	if (FLOWS & 1u << fault)
 		return kworld_flow(k, t, fault, amount);
 	switch (fault) {
+	case FAULT_SPURIOUS:
+		return make_call(k, t->task, ZUG_FAULT_RETURN);
 	case FAULT_SHORT:
 		return write_half(k, t->task);
 	case FAULT_KILL:

@@ -22,7 +22,7 @@ unsigned int report_faults(struct report *r)
 		if (!zug_op_is_fault(s->label.op))
 			continue;
 		if (!n++)
-			fprintf(r->out, "\n%sSystem calls that the search changed (--faults, --flows):%s\n",
+			fprintf(r->out, "\n%sCalls that the search changed (--faults, --flows):%s\n",
 				report_style(r, STYLE_STRONG), report_style(r, STYLE_PLAIN));
 		fprintf(r->out, "  %sstep %llu%s\n", report_style(r, STYLE_ALARM), (unsigned long long)s->step,
 			report_style(r, STYLE_PLAIN));

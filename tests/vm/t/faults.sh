@@ -12,7 +12,7 @@ found()
 	zug 60 run -q --faults "$2" --executions 150 -o traces -- "$programs/$1"
 	want_status 1
 	want_out '^found in execution [0-9]+'
-	want_out '^System calls that the search changed'
+	want_out '^Calls that the search changed'
 	want_out "T[0-9]+ gets $3"
 	# main() has returned, so the stack is the C library's
 	want_out '^    its last step in the program: [a-z]+.*  main .*\.c:[0-9]+$'
