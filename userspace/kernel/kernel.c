@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -24,6 +25,7 @@
 #include "lib/base/array.h"
 #include "lib/base/clock.h"
 #include "lib/base/descriptors.h"
+#include "lib/base/mappings.h"
 #include "lib/base/mounts.h"
 #include "lib/base/rights.h"
 #include "zug.skel.h"
@@ -78,6 +80,23 @@ static int find_ring(struct kernel *k, unsigned int slot)
 	return ret ? ret : fd;
 }
 
+/*
+ * A copy of this process reads no ring of ours (kernel_forked()). To copy the page tables of one, and to take them away again,
+ * would take most of a fork.
+ */
+static void keep_rings_from_copies(void)
+{
+	const size_t size = 2 * ZUG_RING_BYTES + sysconf(_SC_PAGESIZE);
+	struct mappings ms;
+	struct mapping m;
+
+	mappings_open(&ms, getpid());
+	while (mappings_next(&ms, &m))
+		if (m.shared && m.end - m.start == size && !strcmp(m.path, "anon_inode:bpf-map"))
+			madvise((void *)m.start, size, MADV_DONTFORK);
+	mappings_close(&ms);
+}
+
 /* The events of that ring are read from now on. 0 or -errno. */
 static int read_ring(struct kernel *k, int ring)
 {
@@ -90,6 +109,7 @@ static int read_ring(struct kernel *k, int ring)
 		k->rb = ring_buffer__new(ring, on_event, k, NULL);
 	if (ret || !k->rb)
 		return ret ? ret : -errno;
+	keep_rings_from_copies();
 	return epoll_ctl(k->epoll, EPOLL_CTL_ADD, ring, &ee) ? -errno : 0;
 }
 
@@ -226,6 +246,11 @@ int kernel_forked(struct kernel *k, char *err, size_t errlen)
 {
 	/* the parent decides how long they last */
 	kernel_leave_links(k);
+	/* nothing is mapped here where the parent has its rings, or something else is: only what else it holds is closed */
+	if (k->rb)
+		close(ring_buffer__epoll_fd(k->rb));
+	k->parents_rb = k->rb;
+	k->rb = NULL;
 	close_rings(k);
 	k->beside_others = true;
 	k->epoll = epoll_create1(EPOLL_CLOEXEC);

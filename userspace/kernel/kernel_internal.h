@@ -59,6 +59,7 @@ struct kernel {
 	uint64_t probes_changed;
 	uint64_t begins;		/* kernel_probes_begins() */
 	struct ring_buffer *rb;		/* of the sandboxes that this process has opened; NULL: none yet */
+	struct ring_buffer *parents_rb;	/* that of the process of which this one is a copy: of no use, nor to be freed */
 	int ctl_fd, epoll;
 	int rings[ZUG_MAX_SANDBOXES];	/* -1: not opened */
 	bool spin;			/* there is a CPU beside the lane */
