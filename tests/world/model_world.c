@@ -267,14 +267,27 @@ static bool mw_lock_memory(struct world *w, const struct world_task *t, uint64_t
 	return true;
 }
 
-/* As kworld/spin.c: proven when the whole state of the program was there before. */
-static enum spin_verdict repeats(struct model_world *m, uint32_t t)
+/* As kworld/spin.c: where the task itself is. */
+static uint64_t standing(const struct mw_state *s, uint32_t t)
 {
-	struct mw_state *s = m->s;
 	uint64_t h = mix64(s->task[t].pc + 1);
 
 	for (int i = 0; i < MW_REGS; i++)
 		h = mix64(h ^ (uint64_t)s->task[t].reg[i]);
+	return h;
+}
+
+static uint64_t mw_standing(struct world *w, const struct world_task *t)
+{
+	return t->state == TASK_PARKED ? standing(mw(w)->s, t->task) | 1 : 0;
+}
+
+/* As kworld/spin.c: proven when the whole state of the program was there before. */
+static enum spin_verdict repeats(struct model_world *m, uint32_t t)
+{
+	struct mw_state *s = m->s;
+	uint64_t h = standing(s, t);
+
 	for (int i = 0; i < MW_OBJECTS; i++)
 		h = mix64(h ^ (uint64_t)m->vars[i]);
 	for (uint32_t i = 0; i < s->nr_seen; i++)
@@ -488,7 +501,7 @@ static const char *mw_object_name(struct world *w, uint64_t object)
 
 static const struct world_ops ops = {
 	.start = mw_start, .next = mw_next, .grant = mw_grant, .lease = mw_lease, .status = mw_status, .in_flight = mw_in_flight,
-	.would_block = mw_would_block, .lock_memory = mw_lock_memory, .spins = mw_spins, .stop = mw_stop, .expire = mw_expire, .timer_kills = mw_timer_kills,
+	.would_block = mw_would_block, .lock_memory = mw_lock_memory, .spins = mw_spins, .standing = mw_standing, .stop = mw_stop, .expire = mw_expire, .timer_kills = mw_timer_kills,
 	.faults = mw_faults, .inject = mw_inject, .choose = mw_choose, .tend = mw_tend, .drain = mw_drain, .stack = mw_stack,
 	.describe = mw_describe, .object_name = mw_object_name,
 };

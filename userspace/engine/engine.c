@@ -346,8 +346,10 @@ static bool last_repeats(struct engine *e, uint32_t task, bool stands)
 
 	if (!e->on_trial || (alone && (!stands || e->pc.steps < e->trial_at)))
 		return false;
-	if (alone)
+	if (alone) {
 		v = e->w->ops->spins(e->w, &e->w->tasks[task]);
+		progress_look(&e->pc, e->w, task);
+	}
 	if (v != SPIN_AGAIN) {
 		e->on_trial = false;
 		e->trial_at = e->pc.steps + progress_window(&e->pc);
@@ -573,6 +575,8 @@ static enum verdict on_question(struct engine *e, const struct world_event *ev)
 	}
 	if (ev->kind == WORLD_POINT)
 		try_last(e, ev->task, !stands);
+	if (ev->kind == WORLD_POINT && stands)
+		progress_look_at_all(&e->pc, e->w);
 	e->question = true;
 	e->leased = ev->handed ? ev->to : ev->leased ? ev->task : WORLD_NO_TASK;
 	e->asked_ns = e->status.now;

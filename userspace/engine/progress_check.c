@@ -11,6 +11,9 @@ void progress_reset(struct progress_check *p)
 {
 	if (p->tasks)
 		memset(p->tasks, 0, p->room * sizeof(*p->tasks));
+	if (p->looked)
+		memset(p->stood, 0, p->room_stood * sizeof(*p->stood));
+	p->looked = false;
 	p->steps = 0;
 	p->nr_sites = 0;
 }
@@ -23,6 +26,7 @@ uint64_t progress_window(const struct progress_check *p)
 void progress_free(struct progress_check *p)
 {
 	free(p->tasks);
+	free(p->stood);
 }
 
 void progress_made(struct progress_check *p)
@@ -73,26 +77,74 @@ static void add_name(char *who, size_t len, uint32_t task)
 	snprintf(who + n, len - n, "%sT%u", n ? ", " : "", task);
 }
 
-unsigned int progress_livelock(const struct progress_check *p, const struct world *w, char *who, size_t len)
+static bool can_run(const struct world_task *t)
+{
+	return t->state == TASK_PARKED || t->state == TASK_RUNNING;
+}
+
+/* How many tasks can run, if all of them yield again and again, and nothing may change that; else 0. */
+static unsigned int nr_yielding(const struct progress_check *p, const struct world *w)
 {
 	unsigned int nr = 0;
 
 	if (p->steps < progress_window(p))
 		return 0;
-	who[0] = 0;
 	for (uint32_t i = 0; i < w->nr_tasks; i++) {
-		enum task_state_kind state = w->tasks[i].state;
 		const struct progress_task *t = i < p->room ? &p->tasks[i] : NULL;
 
-		if (state == TASK_BLOCKED && w->tasks[i].wait != WAIT_INSIDE)
+		if (w->tasks[i].state == TASK_BLOCKED && w->tasks[i].wait != WAIT_INSIDE)
 			return 0;	/* may come back and change things */
-		if (state != TASK_PARKED && state != TASK_RUNNING)
+		if (!can_run(&w->tasks[i]))
 			continue;
 		/* one yield in a hundred steps: less is a task that works and is polite */
 		if (!t || !t->steps || t->yields * 100 < t->steps)
 			return 0;
-		add_name(who, len, i);
 		nr++;
+	}
+	return nr;
+}
+
+void progress_look(struct progress_check *p, struct world *w, uint32_t task)
+{
+	uint64_t yields = task < p->room ? p->tasks[task].yields : 0, state;
+	struct progress_states *s;
+
+	state = w->ops->standing ? w->ops->standing(w, &w->tasks[task]) : 0;
+	if (!state || !ARRAY_RESERVE_ZERO(p->stood, p->room_stood, task + 1))
+		return;
+	p->looked = true;
+	s = &p->stood[task];
+	for (uint32_t i = 0; i < s->nr && i < PROGRESS_STATES; i++) {
+		if (s->states[i] != state)
+			continue;
+		s->repeats += yields > s->yields[i];
+		s->yields[i] = yields;
+		return;
+	}
+	s->states[s->nr % PROGRESS_STATES] = state;
+	s->yields[s->nr++ % PROGRESS_STATES] = yields;
+}
+
+void progress_look_at_all(struct progress_check *p, struct world *w)
+{
+	if (!progress_is_due(p) || nr_yielding(p, w) < 2)
+		return;
+	for (uint32_t i = 0; i < w->nr_tasks; i++)
+		if (can_run(&w->tasks[i]))
+			progress_look(p, w, i);
+}
+
+unsigned int progress_livelock(const struct progress_check *p, const struct world *w, char *who, size_t len)
+{
+	unsigned int nr = nr_yielding(p, w);
+
+	who[0] = 0;
+	for (uint32_t i = 0; nr && i < w->nr_tasks; i++) {
+		if (!can_run(&w->tasks[i]))
+			continue;
+		if (w->ops->standing && (i >= p->room_stood || p->stood[i].repeats < PROGRESS_REPEATS))
+			return 0;
+		add_name(who, len, i);
 	}
 	return nr;
 }

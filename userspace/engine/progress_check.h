@@ -3,7 +3,9 @@
  * progress_check.h - whether an execution still gets anywhere
  *
  * Livelock: for PROGRESS_WINDOW steps no task was created, ended, blocked or
- * exec'd, and every task that could run ran and yielded, again and again.
+ * exec'd, and every task that could run ran and yielded, again and again; and
+ * each stands where it stood before it yielded, again and again, as far as the
+ * world knows: tasks that count their rounds work, and are polite.
  */
 #ifndef ZUG_PROGRESS_CHECK_H
 #define ZUG_PROGRESS_CHECK_H
@@ -47,6 +49,15 @@ struct progress_task {
 	uint64_t steps, yields;		/* in the window */
 };
 
+/* Where a task stood when it was looked at: the last ones, and how often it had yielded by then. */
+#define PROGRESS_STATES 32
+#define PROGRESS_REPEATS 2		/* so often it came back to one of these */
+
+struct progress_states {
+	uint64_t states[PROGRESS_STATES], yields[PROGRESS_STATES];
+	uint32_t nr, repeats;
+};
+
 #define PROGRESS_SITES 64
 
 struct progress_check {
@@ -56,6 +67,9 @@ struct progress_check {
 	uint64_t window;		/* the owner's: so many of them are a livelock; 0: PROGRESS_WINDOW */
 	uint64_t sites[PROGRESS_SITES];	/* passed since then, each once; further ones are not kept */
 	uint32_t nr_sites;
+	struct progress_states *stood;	/* by number */
+	uint32_t room_stood;
+	bool looked;			/* any of these is known */
 };
 
 /* But for the window, it begins anew. */
@@ -70,6 +84,10 @@ void progress_point(struct progress_check *p, uint32_t task, uint64_t site, bool
 bool progress_is_due(const struct progress_check *p);
 /* So many points come before the next one at which, or behind whose step, it does: no lease reaches to that one. */
 uint64_t progress_calm(const struct progress_check *p);
+/* Notes where that task stands, which it does. */
+void progress_look(struct progress_check *p, struct world *w, uint32_t task);
+/* The same of all, where a judgement is due, several can run, and all of these yield. All tasks stand. */
+void progress_look_at_all(struct progress_check *p, struct world *w);
 /* How many tasks are in a livelock, 0: none is; who: "T1, T2", for the message. */
 unsigned int progress_livelock(const struct progress_check *p, const struct world *w, char *who, size_t len);
 void progress_loops_reset(struct progress_loops *l);

@@ -237,6 +237,11 @@ struct world_ops {
 	bool (*lock_memory)(struct world *w, const struct world_task *t, uint64_t object, struct misuse_memory *m);
 	/* Whether the task t, which stands still and is asked about again and again, gets anywhere by itself. */
 	enum spin_verdict (*spins)(struct world *w, const struct world_task *t);
+	/*
+	 * Where the parked task t stands in its code and its callers', with what these keep in registers and on the stack, as
+	 * a hash; 0: not known. NULL: the world does not know of any.
+	 */
+	uint64_t (*standing)(struct world *w, const struct world_task *t);
 	/* From its next point on the task that has the turn stops at every point, or (false) only where start() said so. */
 	int (*stop)(struct world *w, bool always);
 	/*

@@ -445,6 +445,14 @@ static enum spin_verdict kworld_spins(struct world *w, const struct world_task *
 	return v;
 }
 
+static uint64_t kworld_standing(struct world *w, const struct world_task *t)
+{
+	struct kworld *k = kw(w);
+	struct zug_ctl c = { .cmd = ZUG_CMD_REGS, .sandbox = sandbox_slot(k->o.sandbox), .pid = t->pid };
+
+	return t->state == TASK_PARKED && !kernel_ctl(k->o.kernel, &c) ? spin_standing(t->pid, &c.regs) : 0;
+}
+
 static int kworld_stop(struct world *w, bool always)
 {
 	struct kworld *k = kw(w);
@@ -606,6 +614,7 @@ static const struct world_ops kworld_ops = {
 	.would_block = kworld_would_block,
 	.lock_memory = kworld_lock_memory,
 	.spins = kworld_spins,
+	.standing = kworld_standing,
 	.expire = kworld_expire,
 	.timer = kworld_timer,
 	.timer_kills = kworld_timer_kills,

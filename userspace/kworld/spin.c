@@ -139,6 +139,23 @@ static enum spin_verdict same_again(struct spin_trial *s, int pid, bool moved, b
 	return ++s->same < SPIN_SAME || stepped ? SPIN_AGAIN : SPIN_PROVEN;
 }
 
+uint64_t spin_standing(int pid, const struct zug_regs *regs)
+{
+	/* in DWARF's order: rbx, rbp, rsp, r12 to r15 and rip */
+	static const uint8_t kept[] = { 3, 6, 7, 12, 13, 14, 15, 16 };
+	uint64_t h = 0xcbf29ce484222325ull, stack[SPIN_STACK / 8];
+	size_t len = sizeof(stack);
+
+	/* a stack may end before that */
+	while (len >= 64 && !remote_read(pid, regs->regs[7], stack, len))
+		len /= 2;
+	if (len < 64)
+		return 0;
+	for (size_t i = 0; i < sizeof(kept); i++)
+		h = add_hash(h, &regs->regs[kept[i]], sizeof(regs->regs[0]));
+	return add_hash(h, stack, len) | 1;
+}
+
 enum spin_verdict spin_sample(struct spin_trial *s, uint32_t task, int pid, bool moved, const struct zug_regs *regs)
 {
 	uint64_t h = add_hash(0xcbf29ce484222325ull, regs, sizeof(*regs));

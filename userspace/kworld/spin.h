@@ -26,6 +26,7 @@
 #define SPIN_SAMPLES	64		/* a loop of a few points repeats within so many */
 #define SPIN_TICKS	16		/* and one of a few instructions, sampled by the timer, within so many */
 #define SPIN_SAME	8		/* samples of one state, where no other one was seen in between */
+#define SPIN_STACK	4096		/* bytes: where the loops of a task keep what they count */
 #define SPIN_PAGES	64		/* a task that has written more is not tried further */
 
 struct spin_trial {
@@ -39,5 +40,11 @@ struct spin_trial {
 void spin_reset(struct spin_trial *s);
 /* moved: the task has come to a point since the last sample. */
 enum spin_verdict spin_sample(struct spin_trial *s, uint32_t task, int pid, bool moved, const struct zug_regs *regs);
+
+/*
+ * Where a task stands in its code and its callers', as a hash: the registers that a call preserves, and the stack above. A loop
+ * that calls something keeps its counter there. 0: it cannot be read.
+ */
+uint64_t spin_standing(int pid, const struct zug_regs *regs);
 
 #endif

@@ -299,7 +299,7 @@ static void put_no_decisions(struct report *r, const struct trace_minimized *m, 
 	if (known)
 		return;
 	fprintf(r->out, "\n%s: it fails when no task is preempted, and wherever one blocks, yields or ends only\n"
-		"one other could run.\n", faults ? "No special schedule is needed" : "No scheduling decision is needed");
+		"one other could run.\n", faults ? "Beside that no special schedule is needed" : "No scheduling decision is needed");
 	if (m && m->near && !faults)
 		put_undecided(r, m, false);
 }
