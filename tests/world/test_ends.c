@@ -223,6 +223,11 @@ static void livelock(void)
 							  JUMP_EQ(0, 0, 1)),
 						     TASK(GET(0), WRITE(0, 1)) },
 					   .grant_ns = 40000 };
+	const struct mw_program both_await = {
+		.outside = 1, .arrivals = { { .ns = SECOND, .kind = MW_BYTE } }, .grant_ns = 40000,
+		.code = { TASK(CREATE(1), CREATE(2), READ(0, 0), YIELD, JUMP_EQ(0, 0, 2), JOIN(1), JOIN(2)),
+			  TASK(GET(0), WRITE(0, 1)), TASK(READ(0, 0), YIELD, JUMP_EQ(0, 0, 0)) }
+	};
 	const struct mw_program makes = { .code = { TASK(CREATE(1), READ(0, 0), YIELD,
 							 JUMP_EQ(0, 0, 1), WRITE(1, 1), JOIN(1)),
 						    TASK({ .op = W_COMPUTE, .imm = 0 }, READ(0, 1),
@@ -314,6 +319,8 @@ static void livelock(void)
 	ends(&both_work, &(struct how){ .strategy = "random", .no_trace = true }, ZUG_OUTCOME_PASS, NULL, "nor are two");
 	ends(&awaits, &(struct how){ .no_trace = true }, ZUG_OUTCOME_PASS, NULL,
 	     "there is no livelock while a task may be woken from outside");
+	ends(&both_await, &(struct how){ .strategy = "random", .no_trace = true }, ZUG_OUTCOME_PASS, NULL,
+	     "also where two wait for what it does");
 	ends(&makes, &(struct how){ .strategy = "random", .no_trace = true }, ZUG_OUTCOME_TIMEOUT,
 	     NULL, "there is no livelock while a task runs that does not yield");
 }
