@@ -2,8 +2,9 @@
 /*
  * clock.bpf.h - the clock of a sandbox
  *
- * It advances with points, with looks at it and with computing, and jumps when user space lets a time-out expire. It counts
- * nothing that could differ between two executions of one schedule, but where a task computes without a point.
+ * It advances with points and with looks at it, and jumps when user space lets a time-out expire, or preempts a task in a
+ * computation. It counts nothing that could differ between two executions of one schedule: how long the machine takes for a
+ * computation is nothing to it.
  */
 #ifndef ZUG_CLOCK_BPF_H
 #define ZUG_CLOCK_BPF_H

@@ -709,9 +709,6 @@ void BPF_PROG(zug_tick, struct task_struct *p)
 		return;
 	event_init(&t->ev, ZUG_EV_SPIN, p, t);
 	lease_noted(t, ZUG_WHY_OTHER);
-	/* a task that computes takes time. Where it is alone, user space says when time passes (kworld_spins()) */
-	if (!lone)
-		s->clock += s->turn.spin_ns;
 	t->ev.arg[0] = lone;
 	t->ev.ip = user_ip(p);
 	t->flags |= TF_STOP;

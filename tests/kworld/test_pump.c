@@ -119,6 +119,40 @@ static void test_states(void)
 	side_end(k);
 }
 
+/* The clock that was set since the last call; 0: it was not. */
+static uint64_t clock_set(void)
+{
+	uint64_t clock = 0;
+
+	for (size_t i = 0; i < side.nr_commands; i++)
+		if (side.commands[i].cmd == ZUG_CMD_CLOCK)
+			clock = side.commands[i].clock;
+	side.nr_commands = 0;
+	return clock;
+}
+
+static void test_computation(void)
+{
+	struct kworld *k = side_begin();
+
+	side.state.setup.virtual_time = 1;
+	side.state.clock = 1000;
+	k->w.ops->grant(&k->w, 0);
+	side_put(ZUG_EV_SPIN, 1, ZUG_EF_ASK);
+	clock_set();
+	tap_ok(side_next_is(k, WORLD_POINT, 0, true) && !k->w.ops->grant(&k->w, 0) && !clock_set(),
+	       "a computation that goes on takes no time of the test's, however often it is stopped");
+	side_put(ZUG_EV_SPIN, 1, ZUG_EF_ASK);
+	tap_ok(side_next_is(k, WORLD_POINT, 0, true) && !k->w.ops->grant(&k->w, 1) && clock_set() == 1050,
+	       "  where another gets the turn then, ten times --spin have passed");
+	side_put(ZUG_EV_YIELD, 2, ZUG_EF_ASK);
+	tap_ok(side_next_is(k, WORLD_POINT, 1, true) && !k->w.ops->grant(&k->w, 0) && !clock_set(), "  once");
+	side_put(ZUG_EV_SPIN, 1, ZUG_EF_ASK)->arg[0] = 1;
+	tap_ok(side_next_is(k, WORLD_POINT, 0, true) && !k->w.ops->grant(&k->w, 1) && !clock_set(),
+	       "  not where it was alone: there time passes with a time-out");
+	side_end(k);
+}
+
 static bool next_op_is(struct kworld *k, unsigned int op)
 {
 	struct world_event ev;
@@ -597,6 +631,7 @@ int main(void)
 	test_waiting_loops();
 	test_changes();
 	test_states();
+	test_computation();
 	test_split();
 	test_take_back();
 	test_own_stops();

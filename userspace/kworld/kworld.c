@@ -109,11 +109,25 @@ static int kworld_start(struct world *w, bool stop_always, char *err, size_t err
 	return 0;
 }
 
+/*
+ * A task gets the turn. If that preempts one in a computation, which is a step of the schedule, so much of the test's time has
+ * passed as a computation may take (--spin). While none is preempted none has, or a slow machine would have another clock.
+ */
+static void pass_computation(struct kworld *k, uint32_t task)
+{
+	uint32_t in = k->run.in_computation;
+
+	k->run.in_computation = 0;
+	if (in && in != task + 1 && kworld_virtual(k) && !kworld_state(k)->quiet)
+		kworld_set_clock(k, kworld_state(k)->clock + LONE_TIMES * sandbox_spin_ns(k->o.sandbox));
+}
+
 int kworld_grant(struct world *w, uint32_t task)
 {
 	struct kworld *k = kw(w);
 
 	world_changed(w, task);
+	pass_computation(k, task);
 	/* it has gone on already, for a call with a fault */
 	if (k->run.injected == task) {
 		k->run.injected = WORLD_NO_TASK;

@@ -471,6 +471,7 @@ static bool on_yield(struct kworld *k, struct arrival *a)
 	a->t->label.site = places_site(k->o.places, a->t->process, a->e.ip);
 	a->ev.yield = true;
 	k->run.lone_stop = a->e.arg[0];
+	k->run.in_computation = a->e.kind == ZUG_EV_SPIN && !a->e.arg[0] ? a->n + 1 : 0;
 	/* where no other task could run a computation is no reason for points, nor before the search begins (kworld_spins()) */
 	if (a->e.kind == ZUG_EV_SPIN && !a->e.arg[0] && !kworld_state(k)->quiet)
 		kworld_computes(k, a->n, a->t->label.site);

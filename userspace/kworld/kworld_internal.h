@@ -269,6 +269,7 @@ struct kworld_run {
 	unsigned int nr_stops;
 	uint64_t stops[KWORLD_STOPS];	/* sites */
 	bool lone_stop;		/* no other task could run at the last stop in a computation */
+	uint32_t in_computation;	/* 1 + the task that was stopped there while others could run; 0: another point came */
 	struct quiet_stops quiet_stops;
 	bool begun;		/* a task has come to where the search begins, at which an interpreter is asked */
 	bool computed_long;	/* a task did: those stops stay */
