@@ -8,85 +8,24 @@
  *
  * and what the strategy answers is checked, recorded and hashed. The fair
  * filter stands before the bound of a systematic strategy: leaving a task that
- * it blocks is no preemption.
+ * it blocks is no preemption. Parts are in search_parts.c, values that a test asks for in search_values.c.
  */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "lib/base/array.h"
-#include "search/fair.h"
-#include "search/division.h"
-#include "search/hb.h"
-#include "search/parts.h"
-#include "search/patience.h"
 #include "search/search_internal.h"
 #include "search/rules_internal.h"
 #include "search/save.h"
 #include "search/schedule.h"
-#include "search/seen.h"
+#include "search/search_state.h"
 #include "search/strategies/strategies.h"
 
 /* Numbers of tasks index tables; a caller that hands out greater ones has a bug. */
 #define MAX_TASKS	(1u << 20)
 /* Shared out: happens-before classes, schedules, and the strategy's own tables. */
 #define DEFAULT_MEMORY	(256ull << 20)
-
-struct search {
-	struct search_env env;
-	const struct strategy_type *type;
-	void *state;			/* of the strategy */
-	int64_t args[STRATEGY_MAX_PARAMS];
-	uint64_t options;		/* hash of what a resumed search must have in common */
-	uint64_t max_steps;
-
-	struct hb hb;
-	struct profile profile;		/* if the strategy wants it */
-	uint32_t nr_met, counted;	/* at the last step of this execution that was counted: tasks, who made it */
-	struct fair fair;
-	struct patience patience;
-	struct rules *rules;		/* NULL: none */
-	struct seen classes, schedules;
-
-	/* the current execution */
-	bool running;
-	bool asked;			/* pick() said -ESTALE for this point: ask again */
-	bool diverged;
-	uint64_t step;
-	uint64_t schedule;		/* hash of the decisions so far */
-	uint32_t last;			/* the task chosen at the point before */
-	unsigned int last_flags;	/* of its label */
-	uint32_t *allowed;		/* scratch for the choice */
-	uint32_t *enabled;		/* of a point whose caller gives no list */
-	uint32_t nr_enabled;
-	size_t room_allowed, room_enabled;
-
-	struct rng numbers_rng;		/* of search_choose_numbers() */
-	bool numbers_asked;		/* a strategy that tries everything tries one value alone */
-
-	/* rare values: asked for so far, number of the next that is not 0; most in one execution */
-	struct rng rare_rng;
-	uint64_t rare, rare_next, rare_max;
-
-	/* a forced execution */
-	uint32_t *forced;
-	size_t nr_forced;
-	bool force;			/* the current or next execution is forced */
-	bool loose;			/* it left what was forced: go on by the base scheduler */
-
-	/* parts (parts.h) */
-	struct division division;
-	bool dividing, divided;
-	bool inside;			/* a part was entered, and is not over */
-	uint64_t first;			/* iteration of part 0, where a part is one execution */
-	struct search_part_end part_end;
-	struct branch *path;		/* scratch for the division */
-	size_t room_path;
-
-	uint64_t iteration;		/* of the strategy */
-	uint64_t complete;		/* executions that were not cut */
-	struct search_stats stats;
-};
 
 struct search *search_new(const struct search_options *opts, char *err, size_t errlen)
 {
@@ -244,163 +183,6 @@ int strategy_again(const struct strategy_type *type, void *state, struct search_
 	return type->init ? type->init(state, env, args) : 0;
 }
 
-/* ---- parts ---- */
-
-int confine_pin(const struct confine *c, uint32_t **pinned, uint32_t *nr)
-{
-	uint32_t *choices = calloc(c->nr + 1, sizeof(*choices));
-
-	if (!choices)
-		return -ENOMEM;
-	if (c->nr)
-		memcpy(choices, c->choices, c->nr * sizeof(*choices));
-	free(*pinned);
-	*pinned = choices;
-	*nr = c->nr;
-	return 0;
-}
-
-bool search_divides(const struct search *s)
-{
-	return s->type->confine;
-}
-
-int search_divide(struct search *s, uint32_t wanted)
-{
-	if (s->running)
-		return -EBUSY;
-	if (!search_divides(s) || s->env.frozen || !wanted)
-		return -EINVAL;
-	s->divided = false;
-	s->dividing = true;
-	return division_begin(&s->division, wanted);
-}
-
-int search_set_division(struct search *s, const struct search_subtree *list, uint64_t nr, bool cut)
-{
-	int ret = 0;
-
-	if (s->running)
-		return -EBUSY;
-	if (!search_divides(s) || s->env.frozen || !nr)
-		return -EINVAL;
-	division_fini(&s->division);
-	for (uint64_t i = 0; i < nr && !ret; i++)
-		ret = division_add(&s->division, list[i].choices, list[i].nr, list[i].cost, list[i].size);
-	s->division.cut = cut;
-	s->dividing = false;
-	s->divided = !ret;
-	return ret;
-}
-
-struct search_subtree search_subtree(const struct search *s, uint64_t i)
-{
-	const struct subtree *t = &s->division.list[i];
-
-	return (struct search_subtree){ t->choices, t->nr, t->cost, t->size };
-}
-
-bool search_division_cut(const struct search *s)
-{
-	return s->division.cut;
-}
-
-int search_freeze(struct search *s)
-{
-	if (s->running)
-		return -EBUSY;
-	if (s->env.script || (search_divides(s) && !s->divided))
-		return -EINVAL;
-	s->env.frozen = true;
-	s->inside = false;
-	s->first = s->iteration;
-	return 0;
-}
-
-uint64_t search_parts(const struct search *s)
-{
-	return search_divides(s) ? s->division.nr : UINT64_MAX;
-}
-
-uint32_t search_max_bound(const struct search *s)
-{
-	return s->type->max_bound ? s->type->max_bound(s->state) : 0;
-}
-
-int search_enter(struct search *s, uint64_t part, uint32_t bound)
-{
-	const struct subtree *t;
-	int ret;
-
-	if (s->running)
-		return -EBUSY;
-	if (!s->env.frozen || part >= search_parts(s))
-		return -EINVAL;
-	s->part_end = (struct search_part_end){ 0 };
-	s->inside = true;
-	s->iteration = s->first + part;
-	if (!search_divides(s))
-		return SEARCH_GO;
-	t = &s->division.list[part];
-	if (t->cost > bound && s->type->max_bound) {
-		s->inside = false;
-		s->part_end.cut = true;
-		return SEARCH_EXHAUSTED;
-	}
-	ret = s->type->confine(s->state, &(struct confine){ .choices = t->choices, .nr = t->nr, .bound = bound });
-	return ret ? ret : SEARCH_GO;
-}
-
-void search_part_end(const struct search *s, struct search_part_end *e)
-{
-	*e = s->part_end;
-}
-
-/* Before a strategy chooses an execution: there is one of a part, or of the division. */
-static int begin_part(struct search *s)
-{
-	const struct subtree *t;
-	int ret = 0;
-
-	if (s->env.frozen)
-		return s->inside ? SEARCH_GO : SEARCH_EXHAUSTED;
-	if (!s->dividing)
-		return SEARCH_GO;
-	t = division_next(&s->division, &ret);
-	if (!ret && t)
-		ret = s->type->confine(s->state, &(struct confine){ .choices = t->choices, .nr = t->nr, .measures = true });
-	return ret ? ret : t ? SEARCH_GO : SEARCH_EXHAUSTED;
-}
-
-/* There is none, for that reason. */
-static int end_part(struct search *s, int ret)
-{
-	struct search_stats st = { .bound_done = UINT32_MAX };
-
-	if (ret == SEARCH_EXHAUSTED && s->dividing) {
-		s->dividing = false;
-		s->divided = true;
-	} else if (ret == SEARCH_EXHAUSTED && s->inside && search_divides(s)) {
-		s->type->stats(s->state, &st);
-		s->part_end.cut = st.bound_done != UINT32_MAX && !st.unbounded;
-		s->part_end.incomplete = st.incomplete;
-	}
-	s->inside = false;
-	return ret;
-}
-
-/* An execution of the division has ended: its path. */
-static void note_path(struct search *s)
-{
-	uint64_t nr = s->type->branches(s->state, NULL, 0);
-
-	if (!ARRAY_RESERVE(s->path, s->room_path, nr))
-		return;
-	s->type->branches(s->state, s->path, nr);
-	/* without memory it is measured again */
-	(void)division_note(&s->division, s->path, nr);
-}
-
 /* Of a portfolio the member. */
 static const struct strategy_type *chooser(const struct search *s)
 {
@@ -439,7 +221,7 @@ static int begin(struct search *s, bool apart)
 		rng_seed(&s->numbers_rng, mix64(s->env.seed), s->iteration);
 		if (s->rules)
 			rules_begin(s->rules, &s->env.rng, s->iteration);
-		ret = begin_part(s);
+		ret = search_begin_part(s);
 		s->env.patient = may_be_patient(s) && patience_draw(&s->patience, s->env.seed, s->iteration);
 		if (ret == SEARCH_GO)
 			ret = s->type->begin(s->state, s->iteration);
@@ -449,7 +231,7 @@ static int begin(struct search *s, bool apart)
 			ret = s->type->begin(s->state, s->iteration);
 		}
 		if (ret != SEARCH_GO)
-			return end_part(s, ret);
+			return search_end_part(s, ret);
 		s->inside &= search_divides(s);
 		s->iteration++;
 	}
@@ -778,76 +560,6 @@ uint64_t search_priority(const struct search *s, uint32_t task, bool *held)
 	return s->type->priority ? s->type->priority(s->state, task, held) : 0;
 }
 
-/*
- * The place of the next rare value: anywhere in an execution as long as the longest, or a little behind it; in one
- * that is longer already, as long again as it is.
- */
-static uint64_t rare_place(struct search *s)
-{
-	uint64_t left = s->rare_max > s->rare ? s->rare_max - s->rare : s->rare;
-
-	return s->rare + rng_below(&s->rare_rng, (uint32_t)(left + left / 4 + 1));
-}
-
-static int rare_value(struct search *s, uint32_t nr)
-{
-	if (!s->rare)
-		s->rare_next = rare_place(s);
-	if (s->rare++ < s->rare_next || nr == 1)
-		return 0;
-	s->rare_next = rare_place(s);
-	return 1 + (int)rng_below(&s->rare_rng, nr - 1);
-}
-
-static int choose(struct search *s, uint32_t nr, bool rare)
-{
-	int value = -ENOSYS;
-
-	if (!s->running || !s->step || !nr || nr > INT32_MAX)
-		return -EINVAL;
-	if (s->force)
-		value = 0;
-	else if (s->type->choose)
-		value = s->type->choose(s->state, nr);
-	if (value == -ENOSYS && rare)
-		value = rare_value(s, nr);
-	else if (value == -ENOSYS)
-		value = nr > 1 ? (int)rng_below(&s->env.rng, nr) : 0;
-	if (value < 0)
-		return value;
-	if ((uint32_t)value >= nr)
-		return -EPROTO;
-	hb_push_value(&s->hb, s->last, (uint32_t)value);
-	s->schedule = mix64(s->schedule ^ ((uint64_t)value + 1) << 32);
-	return value;
-}
-
-int search_choose(struct search *s, uint32_t nr)
-{
-	return choose(s, nr, false);
-}
-
-int search_choose_numbers(struct search *s, uint32_t nr)
-{
-	int value = 0;
-
-	if (!s->running || !s->step || !nr || nr > INT32_MAX)
-		return -EINVAL;
-	s->numbers_asked = true;
-	if (s->force || s->iteration <= 1)
-		return 0;
-	if (s->type->choose)
-		value = s->type->choose(s->state, 1);
-	else
-		value = -ENOSYS;
-	return value == -ENOSYS ? (int)rng_below(&s->numbers_rng, nr) : value;
-}
-
-int search_choose_rare(struct search *s, uint32_t nr)
-{
-	return choose(s, nr, true);
-}
-
 void search_final(struct search *s, const struct search_point *p)
 {
 	if (s->running && !s->force && s->type->final && p->step == s->step && p->last == s->last)
@@ -890,20 +602,9 @@ void search_end(struct search *s, const struct search_end *end)
 	}
 	s->stats.executions++;
 	if (s->dividing)
-		note_path(s);
+		search_note_path(s);
 	if (s->type->end)
 		s->type->end(s->state, &e);
-}
-
-void search_count(struct search *s, const struct search_made *m)
-{
-	s->complete++;
-	seen_add(&s->classes, m->class);
-	seen_add(&s->schedules, m->schedule);
-	if (m->steps > s->stats.max_steps)
-		s->stats.max_steps = m->steps;
-	s->stats.steps += m->steps;
-	s->stats.executions++;
 }
 
 void search_get_stats(const struct search *s, struct search_stats *stats)
