@@ -120,6 +120,18 @@ static void signals_have_a_place(void **state)
 	out = show(ZUG_EXIT_PASS, "--brief", real, NULL);
 	expect(out, "SIGURG is delivered to T0  handler on_urgent");
 	free(out);
+	/* a thread is cancelled, whatever decides */
+	t = handled_by(ZUG_OP_YIELD, "/lib/libc.so.6", "signal 32", "sigcancel_handler");
+	w = trace_copy(t, beside, &ret);
+	assert_non_null(w);
+	trace_add_minimized(w, &m);
+	assert_int_equal(trace_close(w, false), 0);
+	trace_free(t);
+	out = show(ZUG_EXIT_PASS, "--brief", beside, NULL);
+	expect(out, "  step 1: pthread_cancel() reaches T0\n"
+		    "      T0 has done yield  main x.c:1\n"
+		    "      T0 does behind that yield  looks x.c:3\n");
+	free(out);
 	trace_free(handled(ZUG_OP_DATA_READ, "/src/x"));
 	out = show(ZUG_EXIT_PASS, real, NULL);
 	expect(out, "signal-handler SIGCHLD");

@@ -80,8 +80,26 @@ static const struct trace_step *looked_before(const struct trace *t, uint64_t i)
 	return NULL;
 }
 
+/*
+ * Step i is where pthread_cancel() reaches a thread that waits, and unwinds it: glibc sends signal 32 for that, musl 33 (with
+ * glibc that is setuid() in all threads).
+ */
+static bool cancels(struct report *r, uint64_t i)
+{
+	const struct zug_label *l = &trace_step(r->t, i)->label;
+	const struct trace_site *site = trace_site(r->t, l->site);
+	const struct trace_module *file = site ? trace_module(r->t, site->module) : NULL;
+	char object[300];
+
+	if (l->op != ZUG_OP_HANDLER)
+		return false;
+	report_object_name(r, l->object, object, sizeof(object));
+	return !strcmp(object, file && strstr(file->path, "musl") ? "signal 33" : "signal 32");
+}
+
 static void put_signal(struct report *r, uint64_t i)
 {
+	bool cancel = cancels(r, i);
 	const struct trace_step *handler = trace_step(r->t, i), *before = looked_before(r->t, i), *last = NULL, *s;
 	char object[300], site[600], name[32];
 	unsigned int steps = 0;
@@ -91,9 +109,12 @@ static void put_signal(struct report *r, uint64_t i)
 			last = trace_step(r->t, b);
 	report_object_name(r, handler->label.object, object, sizeof(object));
 	report_site(r, handler->label.site, site, sizeof(site));
-	fprintf(r->out, "  %sstep %llu: %s is delivered to %s%s%s%s\n", report_style(r, STYLE_STRONG),
-		(unsigned long long)i, object, report_task_name(handler->task, name, sizeof(name)),
-		report_style(r, STYLE_PLAIN), site[0] ? "  handler " : "", site);
+	if (cancel)
+		site[0] = 0;
+	fprintf(r->out, "  %sstep %llu: %s %s %s%s%s%s\n", report_style(r, STYLE_STRONG), (unsigned long long)i,
+		cancel ? "pthread_cancel()" : object, cancel ? "reaches" : "is delivered to",
+		report_task_name(handler->task, name, sizeof(name)), report_style(r, STYLE_PLAIN),
+		site[0] ? "  handler " : "", site);
 	if (before && before != last)
 		put_step(r, before, "has done");
 	if (last)
@@ -108,7 +129,7 @@ static void put_signal(struct report *r, uint64_t i)
 		}
 		if (steps++ == HANDLER_STEPS_MAX)
 			return;
-		put_step(r, s, "does in the handler");
+		put_step(r, s, cancel ? "does behind that" : "does in the handler");
 	}
 }
 
@@ -141,15 +162,15 @@ static bool shares_data(const struct trace *t, uint64_t i)
 	return false;
 }
 
-/* Two other operations alone decide: a shell handles the end of each of its children. */
-static bool beside_the_point(const struct trace *t)
+/* Two other operations alone decide: a shell handles the end of each of its children. A thread that is cancelled ends there. */
+static bool beside_the_point(struct report *r)
 {
-	const struct trace_minimized *m = trace_minimized(t);
+	const struct trace_minimized *m = trace_minimized(r->t);
 
 	if (!m || !m->critical.known || !m->critical.alone || of_signals(&m->critical.first) || of_signals(&m->critical.second))
 		return false;
-	for (uint64_t i = 0; i < trace_nr_steps(t); i++)
-		if (trace_step(t, i)->label.op == ZUG_OP_HANDLER && shares_data(t, i))
+	for (uint64_t i = 0; i < trace_nr_steps(r->t); i++)
+		if (cancels(r, i) || (trace_step(r->t, i)->label.op == ZUG_OP_HANDLER && shares_data(r->t, i)))
 			return false;
 	return true;
 }
@@ -183,7 +204,7 @@ void report_signals(struct report *r)
 	uint64_t nr = trace_nr_steps(r->t);
 	unsigned int total = 0, n = 0;
 
-	if (beside_the_point(r->t))
+	if (beside_the_point(r))
 		return;
 	for (uint64_t i = 0; i < nr; i++)
 		total += is_told(r, i);
