@@ -93,6 +93,15 @@ static bool is_of_parts(const struct critical *c, const struct critical_pair *p)
 	return (a->flags & ZUG_L_PART && a->object2 == b->object) || (b->flags & ZUG_L_PART && b->object2 == a->object);
 }
 
+/* Two reads of a file depend on each other where they have one position in it; most often they do not. */
+static bool both_read(const struct critical *c, const struct critical_pair *p)
+{
+	uint32_t task;
+	const struct zug_label *a = critical_label(c, p->first, &task), *b = critical_label(c, p->second, &task);
+
+	return a->op == ZUG_OP_READ && b->op == ZUG_OP_READ && a->object == b->object && !zug_object_is_numbered(a->object);
+}
+
 /* What the second one acts on has been freed by the first. */
 static bool is_freed(const struct critical *c, const struct critical_pair *p)
 {
@@ -118,7 +127,7 @@ int pair_order(const struct critical *c, const uint64_t *waited, size_t nr_waite
 
 		while (k < nr_torn && !tears(c, &pairs[i], &torn[k]))
 			k++;
-		kind[i] = critical_is_unchanged(c, &pairs[i]) ? 2 : k == nr_torn;
+		kind[i] = critical_is_unchanged(c, &pairs[i]) || both_read(c, &pairs[i]) ? 2 : k == nr_torn;
 		if (pairs[i].ends || is_freed(c, &pairs[i]))
 			kind[i] = 0;
 		else

@@ -3,9 +3,9 @@
  * pair_order.h - which pairs of critical.h are reversed first
  *
  * What ends a task comes first, or the life of a block of memory; then, where all tasks wait at the end, those on the objects
- * that they wait for, and where the last operation is a misuse, those on what that acts on. Of these and of the rest those that tear an update (torn.h) come first, and last those on files that no
- * operation is seen to change. Of equals those come first in which both operations act on the same, and not one of them on a
- * part of it.
+ * that they wait for, and where the last operation is a misuse, those on what that acts on. Of these and of the rest those that
+ * tear an update (torn.h) come first, and last those on files that no operation is seen to change, or that both operations
+ * read. Of equals those come first in which both operations act on the same, and not one of them on a part of it.
  *
  * Late, behind all others, are pairs that are no choice of the program: both operations are made by libraries, which
  * synchronise their own tasks with them; or one sends what the other receives, and waits for if it comes too early; or one

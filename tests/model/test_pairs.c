@@ -175,6 +175,23 @@ static void test_waited(void)
 	free(pairs);
 }
 
+/* 1 writes half of a file; 2 reads that, and 1 writes the rest and reads it: the write decides, not that both read. */
+static void test_both_read(void)
+{
+	uint32_t tasks[] = { 1, 2, 1, 1 };
+	static const uint8_t ops[] = { ZUG_OP_WRITE, ZUG_OP_READ, ZUG_OP_WRITE, ZUG_OP_READ };
+	struct zug_label labels[4];
+	uint32_t births[3] = { 0 }, parents[3] = { SEARCH_NO_TASK, 0, 0 };
+	struct schedule schedule = { .tasks = tasks, .labels = labels, .nr = 4 };
+	struct critical c = { .s = &schedule, .births = births, .parents = parents, .nr_tasks = 3 };
+	struct critical_pair both[] = { { .first = 1, .second = 3 }, { .first = 1, .second = 2 } };
+
+	for (int i = 0; i < 4; i++)
+		labels[i] = (struct zug_label){ .op = ops[i], .object = 77, .site = 100 + i };
+	tap_ok(!pair_order(&c, NULL, 0, both, 2) && both[0].second == 2 && both[1].second == 3,
+	       "reads: a read and a write come before two reads of a file");
+}
+
 /*
  * Two semaphores, 77 and 78, of a set, 70: operations on both are no pair. Of what comes later with the whole set, and with
  * one that it is made of, the one comes first.
@@ -492,6 +509,7 @@ int main(void)
 	test_wide();
 	test_ended();
 	test_waited();
+	test_both_read();
 	test_parts();
 	test_freed();
 	test_copies();
