@@ -281,18 +281,28 @@ static int note_pair(const struct clocks *k, struct found *f, size_t i, size_t j
 	return 0;
 }
 
-/* The first, or the last, step of those that i's task makes on the object in a row, without another's that depends on one. */
-static size_t end_of_row(const struct clocks *k, size_t i, bool first)
+bool critical_both_read(const struct zug_label *a, const struct zug_label *b)
+{
+	return a->op == ZUG_OP_READ && b->op == ZUG_OP_READ && a->object == b->object && !zug_object_is_numbered(a->object);
+}
+
+/*
+ * The first, or the last, step of those that i's task makes on the object in a row, without another's that depends on one: of
+ * those that make a pair with step 'with'.
+ */
+static size_t end_of_row(const struct clocks *k, size_t i, bool first, size_t with)
 {
 	uint32_t task, t;
 	const struct zug_label *l = critical_label(k->c, i, &task), *x;
+	const struct zug_label *other = critical_label(k->c, with, &t);
 	uint64_t object = l->object;
 	struct access a, b;
 	size_t at = i;
 
 	for (size_t n = 1; n < ROW_MAX && (first ? n <= i - k->from : i + n < k->c->s->nr); n++) {
 		x = critical_label(k->c, first ? i - n : i + n, &t);
-		if ((x->object != object && x->object2 != object) || (!first && x->op == ZUG_OP_CLOSE))
+		if ((x->object != object && x->object2 != object) || (!first && x->op == ZUG_OP_CLOSE) ||
+		    (t == task && critical_both_read(x, other)))
 			continue;
 		a = access_of(critical_label(k->c, at, &task));
 		b = access_of(x);
@@ -359,12 +369,12 @@ static int add(const struct clocks *k, struct found *f, size_t i, size_t j)
 	}
 	if (!f || !can_be_reversed(k, i, p, j, q))
 		return 0;
-	start = end_of_row(k, i, true);
+	start = end_of_row(k, i, true, j);
 	if (lock_given(critical_label(k->c, start, &p)))
 		start = taken_at(k, start);
 	if (start == SIZE_MAX || !can_be_reversed(k, start, p, j, q))
 		start = i;
-	end = j < k->c->s->nr ? end_of_row(k, j, false) : j;
+	end = j < k->c->s->nr ? end_of_row(k, j, false, start) : j;
 	if (lock_given(critical_label(k->c, end, &q)))
 		end = taken_at(k, end);
 	ret = end > j && end != SIZE_MAX ? note_pair(k, f, start, end, true, 0) : 0;

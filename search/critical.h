@@ -70,6 +70,9 @@ struct critical {
  */
 int critical_pairs(const struct critical *c, size_t most, struct critical_pair **pairs, size_t *nr);
 
+/* Two reads of a file depend on each other where they have one position in it; most often they do not. */
+bool critical_both_read(const struct zug_label *a, const struct zug_label *b);
+
 /*
  * Tasks open, look at and close the file of that pair, and are not seen to do anything else with it: mostly a library, or a
  * table of messages.

@@ -93,13 +93,11 @@ static bool is_of_parts(const struct critical *c, const struct critical_pair *p)
 	return (a->flags & ZUG_L_PART && a->object2 == b->object) || (b->flags & ZUG_L_PART && b->object2 == a->object);
 }
 
-/* Two reads of a file depend on each other where they have one position in it; most often they do not. */
 static bool both_read(const struct critical *c, const struct critical_pair *p)
 {
 	uint32_t task;
-	const struct zug_label *a = critical_label(c, p->first, &task), *b = critical_label(c, p->second, &task);
 
-	return a->op == ZUG_OP_READ && b->op == ZUG_OP_READ && a->object == b->object && !zug_object_is_numbered(a->object);
+	return critical_both_read(critical_label(c, p->first, &task), critical_label(c, p->second, &task));
 }
 
 /* What the second one acts on has been freed by the first. */

@@ -184,12 +184,22 @@ static void test_both_read(void)
 	uint32_t births[3] = { 0 }, parents[3] = { SEARCH_NO_TASK, 0, 0 };
 	struct schedule schedule = { .tasks = tasks, .labels = labels, .nr = 4 };
 	struct critical c = { .s = &schedule, .births = births, .parents = parents, .nr_tasks = 3 };
-	struct critical_pair both[] = { { .first = 1, .second = 3 }, { .first = 1, .second = 2 } };
+	struct critical_pair *pairs, both[] = { { .first = 1, .second = 3 }, { .first = 1, .second = 2 } };
+	size_t nr;
 
 	for (int i = 0; i < 4; i++)
 		labels[i] = (struct zug_label){ .op = ops[i], .object = 77, .site = 100 + i };
 	tap_ok(!pair_order(&c, NULL, 0, both, 2) && both[0].second == 2 && both[1].second == 3,
 	       "reads: a read and a write come before two reads of a file");
+	/* 1 has two parts to write, behind the read */
+	tasks[0] = 2;
+	tasks[1] = tasks[2] = tasks[3] = 1;
+	labels[0].op = ZUG_OP_READ;
+	labels[1].op = labels[2].op = ZUG_OP_WRITE;
+	if (critical_pairs(&c, 64, &pairs, &nr))
+		abort();
+	tap_ok(has_pair(pairs, nr, 0, 2, false) && !has_pair(pairs, nr, 0, 3, false), "reads: and with the last write (%zu pairs)", nr);
+	free(pairs);
 }
 
 /*
