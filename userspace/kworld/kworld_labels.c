@@ -384,7 +384,7 @@ static void poll_objects(struct kworld *k, const struct world_task *t, const str
 /* What all threads of a process have in common, and that operation changes. */
 static uint64_t common_object(struct kworld *k, uint32_t process, unsigned int op)
 {
-	const char *what = op == ZUG_OP_CHDIR ? "working folder" : "umask";
+	const char *what = op == ZUG_OP_CHDIR ? "working folder" : op == ZUG_OP_UMASK ? "umask" : "descriptors";
 	uint64_t id = mix64(zug_children_object(process) + op);
 	char name[40];
 
@@ -572,6 +572,7 @@ void kworld_label_syscall(struct kworld *k, struct world_task *t, const struct z
 	if (e->nr == SYS_fcntl && (int)e->arg[1] == F_SETFD) {
 		l->op = ZUG_OP_FCNTL;
 		l->flags = zug_op_flags(l->op);
+		l->object2 = common_object(k, t->process, ZUG_OP_FORK);
 	}
 	if (l->op == ZUG_OP_SHMDT)
 		l->object = attached_object(k, t, e, l->op);
@@ -580,8 +581,11 @@ void kworld_label_syscall(struct kworld *k, struct world_task *t, const struct z
 	if (d && !strncmp(d->name, "open", 4) &&
 	    (e->arg[d->path_arg & 3] & (O_WRONLY | O_RDWR | O_CREAT | O_TRUNC)))
 		l->flags |= ZUG_L_WRITE;
-	if (l->op == ZUG_OP_FORK && world_living(&k->w, t->process, t) && !starts_thread(e))
+	/* the copy has the descriptors that there are */
+	if (l->op == ZUG_OP_FORK && world_living(&k->w, t->process, t) && !starts_thread(e)) {
 		l->flags |= ZUG_L_ENDS_ALL;
+		l->object = common_object(k, t->process, l->op);
+	}
 	if (e->nr == SYS_mq_getsetattr && e->arg[1])
 		l->flags |= ZUG_L_WRITE;
 	if (l->op == ZUG_OP_READ && fd >= 0 && e->flags & ZUG_EF_OBJECT && !(e->obj.mode & S_IFMT))
