@@ -286,6 +286,11 @@ static void test_names(void **state)
 	assert_int_equal(code_block("_RNvCsfLfy6EI15iL_7___rustc12___rust_alloc"), 0);
 	assert_int_equal(code_block("freeaddrinfo"), CODE_BLOCK_CLOSE);
 	assert_true(code_block_access(CODE_BLOCK_CLOSE)->frees);
+	assert_int_equal(code_block("__atomic_load_16"), CODE_BLOCK_ATOMIC_LOAD);
+	assert_int_equal(code_block("__atomic_store_16"), CODE_BLOCK_ATOMIC_STORE);
+	assert_int_equal(code_block("__atomic_compare_exchange_16"), CODE_BLOCK_ATOMIC_RMW);
+	assert_int_equal(code_block("__atomic_compare_exchange"), 0);
+	assert_true(code_block_access(CODE_BLOCK_ATOMIC_RMW)->atomic);
 	assert_int_equal(code_block("munmap"), CODE_BLOCK_UNMAP);
 	assert_true(code_block_access(CODE_BLOCK_UNMAP)->frees);
 	assert_int_equal(code_block_access(code_block("fprintf"))->operand, CODE_READ);

@@ -67,6 +67,10 @@ enum code_block {
 	CODE_BLOCK_FREE,	/* free, realloc, operator delete: ends the life of the block that is the first */
 	CODE_BLOCK_FREE_SIZED,	/* operator delete with a size, Rust's: the same, and the second is how many bytes it has */
 	CODE_BLOCK_UNMAP,	/* munmap: the same of pages */
+	/* libatomic's, of 16 bytes: what the processor does in an instruction where it is smaller */
+	CODE_BLOCK_ATOMIC_LOAD,
+	CODE_BLOCK_ATOMIC_STORE,
+	CODE_BLOCK_ATOMIC_RMW,
 	CODE_BLOCK_CLOSE,	/* fclose, closedir, freeaddrinfo: a library frees what is the first */
 	CODE_BLOCK_STREAM,	/* fprintf, fflush, getc, readdir: needs what is the first, and has a lock for all else */
 				/* that it does */
@@ -214,6 +218,7 @@ struct code_block_access {
 	bool common;		/* a program may well have a function of its own with that name */
 	bool later;		/* what it writes may have to come first: it waits for that */
 	bool frees;		/* the operand is memory that is none afterwards */
+	bool atomic;		/* it is an atomic access */
 	bool stream;		/* the operand is a stream; the standard ones may be used by several threads at a time */
 	bool keeps;		/* the operand stands for what the function keeps */
 	enum code_grows {	/* of a std::string that has a buffer on the heap, when that is given back */

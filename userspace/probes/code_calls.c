@@ -239,6 +239,7 @@ enum code_block code_block(const char *name)
 		{ "__rust_dealloc", CODE_BLOCK_FREE_SIZED }, { "__rust_realloc", CODE_BLOCK_FREE_SIZED },
 		{ "fclose", CODE_BLOCK_CLOSE }, { "pclose", CODE_BLOCK_CLOSE }, { "closedir", CODE_BLOCK_CLOSE },
 		{ "freeaddrinfo", CODE_BLOCK_CLOSE }, { "_IO_fclose", CODE_BLOCK_CLOSE },
+		{ "__atomic_load_16", CODE_BLOCK_ATOMIC_LOAD }, { "__atomic_store_16", CODE_BLOCK_ATOMIC_STORE },
 		{ "munmap", CODE_BLOCK_UNMAP }, { "__munmap", CODE_BLOCK_UNMAP },
 		{ "fprintf", CODE_BLOCK_STREAM }, { "vfprintf", CODE_BLOCK_STREAM }, { "__fprintf_chk", CODE_BLOCK_STREAM },
 		{ "__vfprintf_chk", CODE_BLOCK_STREAM }, { "fflush", CODE_BLOCK_STREAM }, { "fseek", CODE_BLOCK_STREAM },
@@ -314,6 +315,9 @@ enum code_block code_block(const char *name)
 	for (size_t i = 0; !strncmp(name, "_RNv", 4) && i < sizeof(of_rust) / sizeof(of_rust[0]); i++)
 		if (len > strlen(of_rust[i]) && !strcmp(name + len - strlen(of_rust[i]), of_rust[i]))
 			return CODE_BLOCK_FREE_SIZED;
+	/* exchange, compare_exchange, fetch_add, add_fetch and the like */
+	if (begins(name, "__atomic_") && len > 3 && !strcmp(name + len - 3, "_16"))
+		return CODE_BLOCK_ATOMIC_RMW;
 	k = keeper(name);
 	return k ? k->how == READS ? CODE_BLOCK_KEEP_READ : CODE_BLOCK_KEEP : cxx_block(name);
 }
@@ -352,6 +356,9 @@ const struct code_block_access *code_block_access(enum code_block b)
 		[CODE_BLOCK_PUTS]	 = { .operand = R, .base = CODE_RDI, .text = true, .common = true },
 		[CODE_BLOCK_FREE]	 = { .operand = W, .base = CODE_RDI, .frees = true },
 		[CODE_BLOCK_FREE_SIZED]	 = { .operand = W, .base = CODE_RDI, .frees = true },
+		[CODE_BLOCK_ATOMIC_LOAD] = { .operand = R, .base = CODE_RDI, .bytes = 2 * WORD, .atomic = true },
+		[CODE_BLOCK_ATOMIC_STORE] = { .operand = W, .base = CODE_RDI, .bytes = 2 * WORD, .atomic = true },
+		[CODE_BLOCK_ATOMIC_RMW]	 = { .operand = R | W, .base = CODE_RDI, .bytes = 2 * WORD, .atomic = true },
 		[CODE_BLOCK_UNMAP]	 = { .operand = W, .base = CODE_RDI, .common = true, .frees = true },
 		[CODE_BLOCK_CLOSE]	 = { .operand = W, .base = CODE_RDI, .common = true, .frees = true },
 		[CODE_BLOCK_STREAM]	 = { .operand = R, .base = CODE_RDI, .bytes = WORD, .common = true },

@@ -107,7 +107,7 @@ bool code_is_const(const struct code *c, uint64_t vaddr);
 
 /* A file of the cache begins with it; places and functions follow. */
 #define CODE_CACHE_MAGIC	"zugcode"
-#define CODE_CACHE_VERSION	16	/* also when what the scanner finds changes */
+#define CODE_CACHE_VERSION	17	/* also when what the scanner finds changes */
 
 struct code_cache_header {
 	char magic[8];

@@ -395,7 +395,7 @@ static int add_block(struct scan *s, uint32_t offset, const ZydisDecodedInstruct
 	struct code_place p = {
 		.offset = offset, .kind = CODE_BLOCK, .len = in->length, .size = b,
 		.base = access->base, .index = CODE_NO_REG,
-		.flags = access->operand | (probeable(in) ? CODE_PROBE : 0),
+		.flags = access->operand | (access->atomic ? CODE_SHARED : 0) | (probeable(in) ? CODE_PROBE : 0),
 	};
 
 	if (b == t->block)

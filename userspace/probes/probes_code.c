@@ -74,8 +74,12 @@ uint16_t probes_code_op(const struct code_place *c)
 	case CODE_LOCK:
 	case CODE_XCHG:
 		return ZUG_OP_ATOMIC_RMW;
-	case CODE_STRING:
 	case CODE_BLOCK:
+		if (atomic)
+			return !(c->flags & CODE_WRITE) ? ZUG_OP_ATOMIC_LOAD :
+			       c->flags & CODE_READ ? ZUG_OP_ATOMIC_RMW : ZUG_OP_ATOMIC_STORE;
+		return c->flags & CODE_WRITE ? ZUG_OP_DATA_WRITE : ZUG_OP_DATA_READ;
+	case CODE_STRING:
 		return c->flags & CODE_WRITE ? ZUG_OP_DATA_WRITE : ZUG_OP_DATA_READ;
 	case CODE_PAUSE:
 		return ZUG_OP_PAUSE;
@@ -354,6 +358,7 @@ static bool is_atomic(const struct code_place *c)
 	case CODE_LOAD:
 	case CODE_STORE:
 	case CODE_RMW:
+	case CODE_BLOCK:
 		return c->flags & CODE_SHARED;
 	default:
 		return false;

@@ -39,6 +39,13 @@ for form in '' -glibc -musl; do
 	fi
 done
 
+if begin "atomic operations of 16 bytes"; then
+	trace_of -- "$points/wide-atomic"
+	want_labels "$sources/wide-atomic.c"
+	nr_steps 6 '"op":"atomic-'
+	end
+fi
+
 if begin "atomic instructions without symbols"; then
 	trace_of -- "$points/atomics-stripped"
 	nr_steps 2 '"op":"pause"'
