@@ -63,6 +63,9 @@ static const struct {
 	{ "cycles", 9 },	/* when it has an aim: every other turn, or in a search in parts by weight */
 };
 
+/* pct chooses in one of so many patient executions (patience.h). */
+#define PATIENT_PCT	8
+
 #define NR_MEMBERS	(sizeof(parts) / sizeof(parts[0]))
 
 /*
@@ -237,13 +240,26 @@ static struct member *aiming_member(struct portfolio *p)
 	return NULL;
 }
 
+/*
+ * Behind a wait that came to its end the order of few operations beside it matters: surw draws these. pct, whose few changes
+ * of priorities seldom fall there, sees every step.
+ */
+static struct member *patient_member(struct portfolio *p)
+{
+	const struct strategy_type *type = rng_below(&p->env->rng, PATIENT_PCT) ? &strategy_surw : &strategy_pct;
+
+	for (size_t i = 0; i < NR_MEMBERS; i++)
+		if (p->members[i].type == type)
+			return &p->members[i];
+	return NULL;
+}
+
 static struct member *next_member(struct portfolio *p)
 {
-	struct member *next;
+	struct member *next = p->env->patient ? patient_member(p) : NULL;
 
-	for (size_t i = 0; i < NR_MEMBERS && p->env->patient; i++)
-		if (p->members[i].type == &strategy_pct)
-			return &p->members[i];
+	if (next)
+		return next;
 	if (p->env->frozen)
 		return draw_member(p);
 	next = aiming_member(p);
