@@ -53,7 +53,7 @@ help:
 		'check-languages  programs in Rust and Go' \
 		'check-servers  servers in six languages, each with a bug; installs what they need; half an hour. Correct systems of' \
 		'               Debian that must repeat, where they are installed; goes on where it was ended; hours' \
-		'check-runtimes  small programs in Java and JavaScript, each with a bug; half an hour' \
+		'check-runtimes  small programs in Java, each with a bug; ten minutes. ONLY=files: one in JavaScript' \
 		'check-long   the tests that take long' \
 		'check-death  what takes part in a search is killed at random moments' \
 		'check-matrix planted programs with other C libraries and compilers; goes on where it was ended' \
