@@ -23,6 +23,10 @@
  * A semaphore counts as a lock once a task has given it back that had taken it (Python's locks are semaphores), and not if
  * another task has ever done that. Such a task tries first, and waits where that fails, so its place is before the attempt.
  *
+ * Where an interpreter executes the program, a task that is held there has the interpreter's lock, and no other one comes to
+ * its place. It can give that lock away where the interpreter looks whether others want it (the program's own points). So it is
+ * held at the first of these behind the first lock of its edge, too, once in an execution.
+ *
  * What a try cannot see: that the tasks of a cycle never live at the same time, or are put in order by something else. So
  * tries are few. What a task does before there is another one is no edge: that is how locks are made.
  */
@@ -37,6 +41,7 @@
 #define MAX_CYCLES	32	/* of a search */
 #define MAX_LENGTH	16	/* tasks of a cycle */
 #define MAX_TRIES	3	/* of a cycle */
+#define MAX_WAIT	2000	/* decisions of an execution in which a task is held: others may go on for ever */
 #define MAX_WORK	20000	/* edges that are looked at for the cycles of a new one */
 #define MAX_SEMAPHORES	256	/* others are no locks */
 
@@ -93,6 +98,8 @@ struct cycles {
 	uint32_t try;		/* counted from 0 */
 	bool ordered;		/* its tasks come one after the other */
 	uint32_t skip[MAX_LENGTH];	/* by edge of the cycle: so often its task is not held; UINT32_MAX: not any more */
+	uint32_t on_way;	/* bits, by edge: its task is not held on its way any more */
+	uint32_t waited;	/* decisions in which a task was held */
 };
 
 static int cycles_init(void *state, struct search_env *env, const int64_t *args)
@@ -324,13 +331,36 @@ static uint32_t edge_at(struct cycles *s, const struct search_cand *c)
 	return s->now->nr;
 }
 
+/* The edge of the cycle on whose way that task is, at a place where it can give an interpreter's lock away; its nr: none. */
+static uint32_t edge_on_way(struct cycles *s, const struct search_cand *c)
+{
+	struct owner *o = c->task < s->nr_owners ? &s->owners[c->task] : NULL;
+
+	for (uint32_t i = 0; o && c->label.op == ZUG_OP_POINT && c->label.flags & ZUG_L_OWN && i < s->now->nr; i++) {
+		const struct edge *e = &s->edges[s->now->edges[i]];
+
+		if (e->task == c->task && !(s->on_way >> i & 1) && find_held(o, e->has[e->first].object) &&
+		    !find_held(o, e->wanted))
+			return i;
+	}
+	return s->now->nr;
+}
+
+/* The same of its place, or the way there. */
+static uint32_t edge_of(struct cycles *s, const struct search_cand *c)
+{
+	uint32_t i = edge_at(s, c);
+
+	return i < s->now->nr ? i : edge_on_way(s, c);
+}
+
 /* The tasks that come to their places before that of edge i do stand there. */
 static bool is_next(struct cycles *s, const struct search_point *p, uint32_t i)
 {
 	for (uint32_t k = 0; k < s->now->nr; k++) {
 		uint32_t at = search_cand_of(p, s->edges[s->now->edges[k]].task);
 
-		if ((s->try & 1 ? k < i : k > i) && (at == UINT32_MAX || edge_at(s, &p->cand[at]) != k))
+		if ((s->try & 1 ? k < i : k > i) && (at == UINT32_MAX || edge_of(s, &p->cand[at]) != k))
 			return false;
 	}
 	return true;
@@ -356,9 +386,9 @@ static bool is_held(struct cycles *s, const struct search_point *p, const struct
 {
 	uint32_t i;
 
-	if (!s->now)
+	if (!s->now || s->waited == MAX_WAIT)
 		return false;
-	i = edge_at(s, c);
+	i = edge_of(s, c);
 	return i < s->now->nr ? !s->skip[i] : s->ordered && comes_later(s, p, c);
 }
 
@@ -444,6 +474,8 @@ static int cycles_begin(void *state, uint64_t iteration)
 		return SEARCH_GO;
 	s->try = s->env->frozen ? (uint32_t)rng_below(&s->env->rng, MAX_TRIES) : next->tries++;
 	s->ordered = s->try;
+	s->on_way = 0;
+	s->waited = 0;
 	for (uint32_t i = 0; i < next->nr; i++)
 		s->skip[i] = s->try ? (uint32_t)rng_below(&s->env->rng, s->edges[next->edges[i]].most) : 0;
 	return SEARCH_GO;
@@ -453,10 +485,13 @@ static int cycles_begin(void *state, uint64_t iteration)
 static int let_go(struct cycles *s, const struct choice *c)
 {
 	int pos = (int)rng_below(&s->env->rng, c->nr);
-	uint32_t i = edge_at(s, choice_cand(c, (uint32_t)pos));
+	const struct search_cand *cand = choice_cand(c, (uint32_t)pos);
+	uint32_t i = edge_at(s, cand), way = edge_on_way(s, cand);
 
 	if (i < s->now->nr)
 		s->skip[i] = UINT32_MAX;
+	else if (way < s->now->nr)
+		s->on_way |= 1u << way;
 	else
 		s->ordered = false;
 	return pos;
@@ -472,6 +507,7 @@ static int cycles_pick(void *state, const struct choice *c)
 		nr += !is_held(s, c->point, choice_cand(c, pos));
 	if (!nr)
 		return let_go(s, c);
+	s->waited += nr < c->nr;
 	if (s->now && !s->try && !c->free && !is_held(s, c->point, choice_cand(c, c->last)))
 		return (int)c->last;
 	at = rng_below(&s->env->rng, nr);

@@ -79,6 +79,8 @@ struct zug_label model_label(const struct model *m, const struct model_state *s,
 		[M_SEM_WAIT] = { ZUG_OP_SEM_WAIT, SEMS }, [M_SEM_POST] = { ZUG_OP_SEM_POST, SEMS },
 		[M_READ] = { ZUG_OP_DATA_READ, VARS }, [M_WRITE] = { ZUG_OP_DATA_WRITE, VARS },
 		[M_STORE] = { ZUG_OP_DATA_WRITE, VARS }, [M_YIELD] = { ZUG_OP_YIELD, 0 },
+		[M_TRYWAIT] = { ZUG_OP_SEM_TRYWAIT, SEMS }, [M_LOOK] = { ZUG_OP_POINT, 0 },
+		[M_WANT] = { ZUG_OP_BEGIN, 0 }, [M_TAKE] = { ZUG_OP_BEGIN, 0 }, [M_GIVE] = { ZUG_OP_BEGIN, 0 },
 		[M_LOCAL] = { ZUG_OP_BEGIN, 0 }, [M_FORK] = { ZUG_OP_CREATE, TASKS },
 		[M_JOIN] = { ZUG_OP_JOIN, TASKS }, [M_CHOICE] = { ZUG_OP_CHOICE, 0 },
 		[M_END] = { ZUG_OP_END, TASKS }, [M_END_ALL] = { ZUG_OP_END, 0 },
@@ -99,7 +101,7 @@ struct zug_label model_label(const struct model *m, const struct model_state *s,
 	l.flags = (uint16_t)(zug_op_flags(l.op) | (o->op == M_END_ALL ? ZUG_L_ENDS_ALL : 0));
 	if (l.op == ZUG_OP_RESUME)
 		l.flags = ZUG_L_WRITE | ZUG_L_ACQUIRE;
-	if (map[o->op].kind == VARS && m->own >> o->a & 1)
+	if (o->op == M_LOOK || (map[o->op].kind == VARS && m->own >> o->a & 1))
 		l.flags |= ZUG_L_OWN;
 	return l;
 }
@@ -114,7 +116,10 @@ bool model_enabled(const struct model *m, const struct model_state *s, uint32_t 
 	o = next(m, s, t);
 	switch (o->op) {
 	case M_LOCK:
+	case M_TAKE:
 		return s->owner[o->a] < 0;
+	case M_LOOK:
+		return !task->gave || s->owner[o->a] < 0;
 	case M_WAIT:
 		return !task->relock || s->owner[o->b] < 0;
 	case M_SEM_WAIT:
@@ -151,6 +156,25 @@ static void wake(const struct model *m, struct model_state *s, uint8_t cond, boo
 	}
 }
 
+/* The lock goes to the first task that stands before it, which is behind that step then, and t waits for it. */
+static void give_away(const struct model *m, struct model_state *s, uint32_t t, uint8_t lock)
+{
+	uint32_t to = 0;
+
+	if (!s->wanted[lock])
+		return;
+	s->wanted[lock] = false;
+	while (to < m->nr_tasks && (to == t || s->task[to].status != TASK_LIVE || next(m, s, to)->op != M_TAKE ||
+				    next(m, s, to)->a != lock))
+		to++;
+	if (to == m->nr_tasks)
+		return;
+	s->owner[lock] = (int16_t)to;
+	s->task[to].pc++;
+	settle(m, s, to);
+	s->task[t].gave = true;
+}
+
 void model_step(const struct model *m, struct model_state *s, uint32_t t, int16_t value)
 {
 	struct model_task *task = &s->task[t];
@@ -160,9 +184,11 @@ void model_step(const struct model *m, struct model_state *s, uint32_t t, int16_
 	s->yielded = o->op == M_YIELD;
 	switch (o->op) {
 	case M_LOCK:
+	case M_TAKE:
 		s->owner[o->a] = (int16_t)t;
 		break;
 	case M_UNLOCK:
+	case M_GIVE:
 		s->owner[o->a] = -1;
 		break;
 	case M_TRYLOCK:
@@ -189,6 +215,23 @@ void model_step(const struct model *m, struct model_state *s, uint32_t t, int16_
 		break;
 	case M_SEM_POST:
 		s->sems[o->a]++;
+		break;
+	case M_TRYWAIT:
+		task->reg[o->b] = s->sems[o->a] > 0;
+		s->sems[o->a] -= s->sems[o->a] > 0;
+		break;
+	case M_LOOK:
+		if (s->task[t].gave) {
+			s->task[t].gave = false;
+			s->owner[o->a] = (int16_t)t;
+			break;
+		}
+		give_away(m, s, t, o->a);
+		if (s->task[t].gave)
+			return;
+		break;
+	case M_WANT:
+		s->wanted[o->a] = true;
 		break;
 	case M_READ:
 		task->reg[o->b] = s->vars[o->a];

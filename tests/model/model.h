@@ -36,6 +36,11 @@ enum model_op {
 	M_STORE,	/* a: variable := reg b + imm */
 	M_YIELD,
 	M_LOCAL,	/* a step on nothing shared */
+	M_TRYWAIT,	/* a: semaphore; reg b: 1 taken, 0 not */
+	M_TAKE,		/* a: the lock of an interpreter, which no label tells; M_GIVE: free again */
+	M_GIVE,
+	M_WANT,		/* a: it is to be given away at the next look */
+	M_LOOK,		/* gives it to a task that wants it, and takes it again behind that; the program's own */
 	M_FORK,		/* a: task that starts */
 	M_JOIN,		/* a: task to wait for */
 	M_CHOICE,	/* reg b: a value in [0, imm) */
@@ -77,6 +82,7 @@ struct model_task {
 	uint8_t status;
 	bool waits;		/* in a condition's queue */
 	bool relock;		/* woken: has to take the lock again */
+	bool gave;		/* has given its lock away at a look: has to take it again */
 	int16_t reg[MODEL_REGS];
 };
 
@@ -84,6 +90,7 @@ struct model_state {
 	int16_t vars[MODEL_OBJECTS];
 	int16_t sems[MODEL_OBJECTS];
 	int16_t owner[MODEL_OBJECTS];		/* of locks: task, or -1 */
+	bool wanted[MODEL_OBJECTS];		/* a lock: by a task that stands before it */
 	uint32_t queue_end[MODEL_OBJECTS];	/* tickets, so that waiters wake in order */
 	uint32_t ticket[MODEL_TASKS];
 	uint16_t failed;			/* 0, or 1 + index of the assertion's place */

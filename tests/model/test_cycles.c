@@ -102,6 +102,49 @@ static void test_semaphores(void)
 	tap_ok(nr == 30, "semaphores that each task gives back itself are locks (%d of 30 searches)", nr);
 }
 
+/*
+ * Two tasks of an interpreter: its lock is 2, and each takes both semaphores in its own order, with a look in between. Where a
+ * semaphore is taken the task gives the lock away and waits. The second task comes there long after the first one.
+ */
+static void test_interpreter(void)
+{
+	enum { NOISE = 60, GIL = 2 };
+	struct model_step code[2][NOISE + 24];
+	struct model m = {
+		.name = "interpreter", .nr_tasks = 2, .nr_started = 2, .code = { code[0], code[1] }, .sems = { 1, 1 },
+	};
+	int nr;
+
+	for (uint32_t t = 0; t < 2; t++) {
+		uint32_t n = 0;
+
+		while (t && n < NOISE)
+			code[t][n++] = (struct model_step){ .op = M_LOCAL };
+		code[t][n++] = (struct model_step){ .op = M_WANT, .a = GIL };
+		code[t][n++] = (struct model_step){ .op = M_TAKE, .a = GIL };
+		for (uint8_t k = 0; k < 2; k++) {
+			const uint8_t sem = t ^ k;
+
+			code[t][n] = (struct model_step){ M_TRYWAIT, sem, 1, 0, 0 };
+			code[t][n + 1] = (struct model_step){ M_JUMP_EQ, 0, 1, 1, (uint16_t)(n + 5) };
+			code[t][n + 2] = (struct model_step){ .op = M_GIVE, .a = GIL };
+			code[t][n + 3] = (struct model_step)WAIT(sem);
+			code[t][n + 4] = (struct model_step){ .op = M_TAKE, .a = GIL };
+			code[t][n + 5] = (struct model_step){ .op = M_LOCAL };
+			n += 6;
+			if (k)
+				continue;
+			code[t][n++] = (struct model_step){ .op = M_LOOK, .a = GIL };
+		}
+		code[t][n++] = (struct model_step)POST(t ^ 1);
+		code[t][n++] = (struct model_step)POST(t);
+		code[t][n++] = (struct model_step){ .op = M_GIVE, .a = GIL };
+		m.len[t] = n;
+	}
+	nr = found_in(&m, "cycles", 4);
+	tap_ok(nr == 30, "a task with the lock of its interpreter is held where it can give that away (%d of 30 searches)", nr);
+}
+
 /* How often the portfolio aims at a cycle in 60 executions. */
 static int aims(const struct model *m)
 {
@@ -204,6 +247,7 @@ int main(void)
 	test_long();
 	test_order();
 	test_semaphores();
+	test_interpreter();
 	test_none();
 	test_out_of_reach();
 	return tap_done();
