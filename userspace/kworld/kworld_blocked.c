@@ -205,10 +205,9 @@ static bool inside_label(const struct world_task *t, const struct ktask *kt, con
 
 static void describe_go(struct kworld *k, struct world_task *t, const struct zug_event *e)
 {
-	t->own_time = t->deadline && (e->nr == SYS_futex || e->nr == SYS_nanosleep) && kworld_is_go(k, t->process);
-	if (!t->own_time)
+	if (!t->deadline || (e->nr != SYS_futex && e->nr != SYS_nanosleep) || !kworld_is_go(k, t->process))
 		return;
-	t->for_turn = true;
+	t->for_turn = t->own_time = true;
 	t->any_time = e->nr == SYS_nanosleep && t->deadline < kworld_state(k)->clock + GO_STEALS_NS;
 }
 
@@ -224,6 +223,8 @@ void kworld_describe_wait(struct kworld *k, struct world_task *t, const struct z
 	t->for_turn = e->nr == SYS_futex && kworld_is_interpreters(k, t, e->arg[0]);
 	/* a task that waits for it with a time-out asks for it then, when another one has had it for so long */
 	t->any_time = t->for_turn && t->deadline && !k->kt[t->task].asked_for_turn;
+	/* to ask again early changes nothing, and could go on for ever while the other one is held */
+	t->own_time = t->for_turn && t->deadline;
 	describe_go(k, t, e);
 	t->begins = e->nr == SYS_futex && kworld_begins(k, t);
 	/* a point that was passed before the search began made no event */
