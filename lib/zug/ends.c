@@ -182,16 +182,17 @@ bool end_livelock(void)
 	char who[128] = "", text[256];
 	struct world w;
 	unsigned int nr = 0;
+	uint64_t steps;
 
 	if (z.progress.steps < PROGRESS_WINDOW || z.progress.steps % 1024)
 		return false;
 	if (picture(&w))
-		nr = progress_livelock(&z.progress, &w, who, sizeof(who));
+		nr = progress_livelock(&z.progress, &w, who, sizeof(who), &steps);
 	free(w.tasks);
 	if (!nr)
 		return false;
-	snprintf(text, sizeof(text), "%s only %s: %d steps without anything new", who,
-		 nr == 1 ? "yields, and no other operation can run" : "yield to each other", PROGRESS_WINDOW);
+	snprintf(text, sizeof(text), "%s only %s: %llu steps without anything new", who,
+		 nr == 1 ? "yields, and no other operation can run" : "yield to each other", (unsigned long long)steps);
 	judge(ZUG_OUTCOME_LIVELOCK, text);
 	return true;
 }

@@ -258,6 +258,10 @@ static void livelock(void)
 		.code = { TASK(CREATE(1), READ(0, 0), STORE(0, 0, 1), YIELD, JUMP_NE(0, 6000, 1), JOIN(1)),
 			  TASK(READ(1, 0), STORE(1, 0, 1), YIELD, JUMP_NE(0, 6000, 0)) }
 	};
+	const struct mw_program rounds_for_ever = {
+		.code = { TASK(CREATE(1), READ(0, 0), STORE(0, 0, 1), YIELD, JUMP_NE(0, -1, 1)),
+			  TASK(READ(1, 0), STORE(1, 0, 1), YIELD, JUMP_NE(0, -1, 0)) }
+	};
 	const struct mw_program lone_rounds = {
 		.code = { TASK(CREATE(1), JOIN(1), READ(0, 0), STORE(0, 0, 1), YIELD, JUMP_NE(0, 12000, 2)), TASK(LOCAL) }
 	};
@@ -274,6 +278,9 @@ static void livelock(void)
 	run_free(again);
 	ends(&rounds, &(struct how){ .strategy = "random", .no_trace = true }, ZUG_OUTCOME_PASS, NULL,
 	     "tasks that yield to each other and count their rounds are no livelock");
+	ends(&rounds_for_ever, &(struct how){ .strategy = "random", .no_trace = true }, ZUG_OUTCOME_LIVELOCK,
+	     "T0, T1 only yield to each other: 100000 steps without anything new",
+	     "unless they do so for half of the steps that an execution may have");
 	ends(&lone_rounds, &(struct how){ .no_trace = true }, ZUG_OUTCOME_PASS, NULL, "nor is the last one that does");
 	r = run(&alone, &plain);
 	check(is_outcome(r, ZUG_OUTCOME_LIVELOCK, "T0 goes round in the same state for ever, and no other task "

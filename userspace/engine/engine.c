@@ -746,6 +746,7 @@ static void reset(struct engine *e, const struct replay *r, struct trace_writer 
 		memset(e->told, 0, e->told_room * sizeof(*e->told));
 	e->nr_untold = 0;
 	progress_reset(&e->pc);
+	e->pc.bound = search_steps_left(e->s);
 	progress_loops_reset(&e->loops);
 	misuse_begin(e->misuse);
 	capture_reset(e->c);

@@ -231,6 +231,7 @@ bool ends_livelock(struct engine *e)
 {
 	unsigned int nr;
 	char who[128];
+	uint64_t steps;
 
 	if (e->spun >= SPIN_LOOKS) {
 		char text[512] = "";
@@ -251,10 +252,10 @@ bool ends_livelock(struct engine *e)
 	/* a handler may change things, and so may the points that a task passes before the search begins */
 	if (e->status.next_timer != UINT64_MAX || e->status.quiet)
 		return false;
-	nr = progress_is_due(&e->pc) ? progress_livelock(&e->pc, e->w, who, sizeof(who)) : 0;
+	nr = progress_is_due(&e->pc) ? progress_livelock(&e->pc, e->w, who, sizeof(who), &steps) : 0;
 	if (nr)
 		outcome_set(&e->x->outcome, ZUG_OUTCOME_LIVELOCK, "%s only %s: %lu steps without anything new", who,
 			    nr == 1 ? "yields, and no other task can run" : "yield to each other",
-			    (unsigned long)progress_window(&e->pc));
+			    (unsigned long)steps);
 	return nr;
 }

@@ -134,15 +134,27 @@ void progress_look_at_all(struct progress_check *p, struct world *w)
 			progress_look(p, w, i);
 }
 
-unsigned int progress_livelock(const struct progress_check *p, const struct world *w, char *who, size_t len)
+/* So many steps without anything new are a livelock of tasks that count their rounds, too. */
+static uint64_t counted_window(const struct progress_check *p)
+{
+	uint64_t half = p->bound / 2;
+
+	if (p->bound == UINT64_MAX)
+		return UINT64_MAX;
+	return half > PROGRESS_WINDOW ? half * progress_window(p) / PROGRESS_WINDOW : progress_window(p);
+}
+
+unsigned int progress_livelock(const struct progress_check *p, const struct world *w, char *who, size_t len, uint64_t *steps)
 {
 	unsigned int nr = nr_yielding(p, w);
+	bool counted = p->steps >= counted_window(p);
 
 	who[0] = 0;
+	*steps = counted ? counted_window(p) : progress_window(p);
 	for (uint32_t i = 0; nr && i < w->nr_tasks; i++) {
 		if (!can_run(&w->tasks[i]))
 			continue;
-		if (w->ops->standing && (i >= p->room_stood || p->stood[i].repeats < PROGRESS_REPEATS))
+		if (!counted && w->ops->standing && (i >= p->room_stood || p->stood[i].repeats < PROGRESS_REPEATS))
 			return 0;
 		add_name(who, len, i);
 	}

@@ -5,7 +5,9 @@
  * Livelock: for PROGRESS_WINDOW steps no task was created, ended, blocked or
  * exec'd, and every task that could run ran and yielded, again and again; and
  * each stands where it stood before it yielded, again and again, as far as the
- * world knows: tasks that count their rounds work, and are polite.
+ * world knows: tasks that count their rounds work, and are polite. Where that
+ * has gone on for half of the steps that an execution may have, they have
+ * counted long enough.
  */
 #ifndef ZUG_PROGRESS_CHECK_H
 #define ZUG_PROGRESS_CHECK_H
@@ -65,6 +67,7 @@ struct progress_check {
 	uint32_t room;
 	uint64_t steps;			/* since anything new happened */
 	uint64_t window;		/* the owner's: so many of them are a livelock; 0: PROGRESS_WINDOW */
+	uint64_t bound;			/* the owner's: steps that an execution may have; UINT64_MAX: it has no bound */
 	uint64_t sites[PROGRESS_SITES];	/* passed since then, each once; further ones are not kept */
 	uint32_t nr_sites;
 	struct progress_states *stood;	/* by number */
@@ -88,8 +91,11 @@ uint64_t progress_calm(const struct progress_check *p);
 void progress_look(struct progress_check *p, struct world *w, uint32_t task);
 /* The same of all, where a judgement is due, several can run, and all of these yield. All tasks stand. */
 void progress_look_at_all(struct progress_check *p, struct world *w);
-/* How many tasks are in a livelock, 0: none is; who: "T1, T2", for the message. */
-unsigned int progress_livelock(const struct progress_check *p, const struct world *w, char *who, size_t len);
+/*
+ * How many tasks are in a livelock, 0: none is; who: "T1, T2", for the message; *steps: so many without anything new made it
+ * one.
+ */
+unsigned int progress_livelock(const struct progress_check *p, const struct world *w, char *who, size_t len, uint64_t *steps);
 void progress_loops_reset(struct progress_loops *l);
 void progress_loops_free(struct progress_loops *l);
 /*
