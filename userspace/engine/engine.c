@@ -320,9 +320,9 @@ static bool waits_for_ever(struct engine *e, uint32_t task)
 }
 
 /*
- * Puts a task that goes on alone on trial, at a point: it stops at each point from now on, and
- * TRIAL_LATER steps later its states are compared (last_repeats()). By then no point is passed any
- * more, so that a replay, where every point stops, sees the same.
+ * Puts a task that goes on alone on trial, at a point: it stops at each point from now on. TRIAL_LATER steps later, or when
+ * those that it has passed until it saw that are behind it, its states are compared (last_repeats()). In a replay, where
+ * every point stops, they are at once.
  */
 static void try_last(struct engine *e, uint32_t task, bool passed)
 {
@@ -331,7 +331,7 @@ static void try_last(struct engine *e, uint32_t task, bool passed)
 			e->trial_at += TRIAL_LATER;
 	} else if (e->pc.steps >= e->trial_at && goes_on_alone(e, task)) {
 		e->on_trial = !e->w->ops->stop(e->w, true);
-		e->trial_at = e->pc.steps + TRIAL_LATER;
+		e->trial_at = e->pc.steps + (e->r ? 0 : TRIAL_LATER);
 	}
 }
 
@@ -344,6 +344,8 @@ static bool last_repeats(struct engine *e, uint32_t task, bool stands)
 	enum spin_verdict v = SPIN_NO;
 	bool alone = e->on_trial && goes_on_alone(e, task);
 
+	if (e->proven && e->x->steps >= e->r->nr)
+		return is_alone(e, task) && waits_for_ever(e, task);
 	if (!e->on_trial || (alone && (!stands || e->pc.steps < e->trial_at)))
 		return false;
 	if (alone) {
@@ -354,6 +356,11 @@ static bool last_repeats(struct engine *e, uint32_t task, bool stands)
 		e->on_trial = false;
 		e->trial_at = e->pc.steps + progress_window(&e->pc);
 		e->w->ops->stop(e->w, false);
+	}
+	if (v == SPIN_PROVEN && ends_later(e) && !needs_time(e, task)) {
+		e->proven = true;
+		e->trial_at = UINT64_MAX;
+		return false;
 	}
 	return v == SPIN_PROVEN && waits_for_ever(e, task);
 }
@@ -738,7 +745,7 @@ static void reset(struct engine *e, const struct replay *r, struct trace_writer 
 	e->same = e->spun = e->stops = e->holds = 0;
 	e->ran_ns = e->idle_ns = e->forgiven_ns = e->went_on_ns = 0;
 	e->switches = 0;
-	e->on_trial = e->time_passes = false;
+	e->on_trial = e->time_passes = e->proven = false;
 	e->trial_at = progress_window(&e->pc);
 	candidates_reset(e);
 	runtime_reset(e);

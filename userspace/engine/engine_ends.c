@@ -227,6 +227,13 @@ void ends_on_crash(struct engine *e, uint32_t task, int signal)
 	stack_set_add(&e->crashed, task, state, frames, nr);
 }
 
+bool ends_later(const struct engine *e)
+{
+	const struct trace_outcome *o = e->r ? trace_outcome(e->r->trace) : NULL;
+
+	return o && o->kind == ZUG_OUTCOME_LIVELOCK && e->x->steps < e->r->nr;
+}
+
 bool ends_livelock(struct engine *e)
 {
 	unsigned int nr;
@@ -250,7 +257,7 @@ bool ends_livelock(struct engine *e)
 		return true;
 	}
 	/* a handler may change things, and so may the points that a task passes before the search begins */
-	if (e->status.next_timer != UINT64_MAX || e->status.quiet)
+	if (e->status.next_timer != UINT64_MAX || e->status.quiet || ends_later(e))
 		return false;
 	nr = progress_is_due(&e->pc) ? progress_livelock(&e->pc, e->w, who, sizeof(who), &steps) : 0;
 	if (nr)

@@ -69,6 +69,7 @@ struct engine {
 	bool bug;		/* the execution has ended by an error of zug's that no other execution may follow */
 	uint64_t callers_from;	/* from that step on the trace says which lines call library code that makes a step */
 	bool on_trial;		/* the last task that can run stops at each point, to see whether it gets anywhere */
+	bool proven;		/* of a replay: the last task goes round in the same state; it was recorded later (e->r->nr) */
 	bool time_passes;	/* the only task that can run waits in a loop: the next time-out may expire */
 	uint64_t trial_at;	/* steps without anything new: then its states are compared, or it is tried again */
 	uint32_t last;		/* task of the last step, or WORLD_NO_TASK */
@@ -212,6 +213,11 @@ void ends_deadlock(struct engine *e);
 bool ends_lock_cycle(struct engine *e, uint32_t from);
 /* Once the tasks that stand before locks go on, such a cycle is there. */
 bool ends_cycle_ahead(const struct engine *e);
+/*
+ * A replay of a livelock that was recorded after more steps. How far the last task had gone when it was looked at was up to
+ * the machine, so a replay ends where the recording does.
+ */
+bool ends_later(const struct engine *e);
 /* True when steps lead nowhere; then the outcome is set. */
 bool ends_livelock(struct engine *e);
 /* A program that faults says nothing: the place is all there is to see. */
