@@ -25,11 +25,17 @@ static int rare_value(struct search *s, uint32_t nr)
 	return 1 + (int)rng_below(&s->rare_rng, nr - 1);
 }
 
+/* A step was made, and there is one of so many values to choose. */
+static bool may_choose(const struct search *s, uint32_t nr)
+{
+	return s->running && s->step && nr && nr <= INT32_MAX;
+}
+
 static int choose(struct search *s, uint32_t nr, bool rare)
 {
 	int value = -ENOSYS;
 
-	if (!s->running || !s->step || !nr || nr > INT32_MAX)
+	if (!may_choose(s, nr))
 		return -EINVAL;
 	if (s->force)
 		value = 0;
@@ -55,17 +61,15 @@ int search_choose(struct search *s, uint32_t nr)
 
 int search_choose_numbers(struct search *s, uint32_t nr)
 {
-	int value = 0;
+	int value = -ENOSYS;
 
-	if (!s->running || !s->step || !nr || nr > INT32_MAX)
+	if (!may_choose(s, nr))
 		return -EINVAL;
 	s->numbers_asked = true;
 	if (s->force || s->iteration <= 1)
 		return 0;
 	if (s->type->choose)
 		value = s->type->choose(s->state, 1);
-	else
-		value = -ENOSYS;
 	return value == -ENOSYS ? (int)rng_below(&s->numbers_rng, nr) : value;
 }
 

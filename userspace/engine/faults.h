@@ -2,12 +2,12 @@
 /*
  * faults.h - calls that do not do all that they could, because the search wants it
  *
- * Faults (--faults) make a system call fail, or a wait for a condition return without a signal. Flows (--flows) are what a call may do without failing: move
- * fewer bytes than there are, or have what it sends lost, overtaken or late. Both are decisions
- * that go with a step: it is the task that has got the turn, and stands before a system call, that
- * is affected. They are asked for with search_choose_rare(), are written into the trace as the
- * operation of that step (fail-eintr, short-read, ...), and are followed from there when the trace
- * is replayed.
+ * Faults (--faults) make a system call fail, or a wait for a condition return without a signal.
+ * Flows (--flows) are what a call may do without failing: move fewer bytes than there are, or have
+ * what it sends lost, overtaken or late. Both are decisions that go with a step: it is the task
+ * that has got the turn, and stands before a system call, that is affected. They are asked for
+ * with search_choose_rare(), are written into the trace as the operation of that step (fail-eintr,
+ * short-read, ...), and are followed from there when the trace is replayed.
  */
 #ifndef ZUG_FAULTS_H
 #define ZUG_FAULTS_H
