@@ -69,16 +69,29 @@ static struct trace *handled(uint16_t op, const char *file)
 	return handled_by(op, file, "SIGCHLD", "on_child");
 }
 
+/* What is shown of the trace with that result of minimising. Frees t; the caller frees the text. */
+static char *brief_of_minimized(struct trace *t, const struct trace_minimized *m)
+{
+	char beside[80];
+	struct trace_writer *w;
+	int ret;
+
+	snprintf(beside, sizeof(beside), "%s/signals.zug", dir);
+	w = trace_copy(t, beside, &ret);
+	assert_non_null(w);
+	trace_add_minimized(w, m);
+	assert_int_equal(trace_close(w, false), 0);
+	trace_free(t);
+	return show(ZUG_EXIT_PASS, "--brief", beside, NULL);
+}
+
 /* Where a handler came in: after which step, what it does, and with what its task goes on. */
 static void signals_have_a_place(void **state)
 {
 	struct trace_minimized m = { .executions = 2, .minimal = true, .near = 2, .critical = {
 		.known = true, .alone = true, .second_step = 3 } };
-	char beside[80];
 	struct trace *t = handled(ZUG_OP_YIELD, "/src/x");
-	struct trace_writer *w;
 	char *out;
-	int ret;
 
 	out = show(ZUG_EXIT_PASS, "--brief", real, NULL);
 	expect(out, "Signals that were handled:\n"
@@ -88,25 +101,14 @@ static void signals_have_a_place(void **state)
 		    "      T0 goes on with yield  waits x.c:4\n");
 	free(out);
 	/* other operations decide */
-	snprintf(beside, sizeof(beside), "%s/signals.zug", dir);
-	w = trace_copy(t, beside, &ret);
-	assert_non_null(w);
 	m.critical.first = m.critical.second = trace_step(t, 0)->label;
-	trace_add_minimized(w, &m);
-	assert_int_equal(trace_close(w, false), 0);
-	trace_free(t);
-	out = show(ZUG_EXIT_PASS, "--brief", beside, NULL);
+	out = brief_of_minimized(t, &m);
 	expect(out, "It fails when");
 	expect_not(out, "Signals that were handled");
 	free(out);
 	/* they do, but the handler reads what its task reads, too */
 	t = handled(ZUG_OP_DATA_READ, "/src/x");
-	w = trace_copy(t, beside, &ret);
-	assert_non_null(w);
-	trace_add_minimized(w, &m);
-	assert_int_equal(trace_close(w, false), 0);
-	trace_free(t);
-	out = show(ZUG_EXIT_PASS, "--brief", beside, NULL);
+	out = brief_of_minimized(t, &m);
 	expect(out, "It fails when");
 	expect(out, "      T0 does in the handler data-read flag  looks x.c:3\n"
 		    "      T0 goes on with data-read flag  waits x.c:4\n");
@@ -122,12 +124,7 @@ static void signals_have_a_place(void **state)
 	free(out);
 	/* a thread is cancelled, whatever decides */
 	t = handled_by(ZUG_OP_YIELD, "/lib/libc.so.6", "signal 32", "sigcancel_handler");
-	w = trace_copy(t, beside, &ret);
-	assert_non_null(w);
-	trace_add_minimized(w, &m);
-	assert_int_equal(trace_close(w, false), 0);
-	trace_free(t);
-	out = show(ZUG_EXIT_PASS, "--brief", beside, NULL);
+	out = brief_of_minimized(t, &m);
 	expect(out, "  step 1: pthread_cancel() reaches T0\n"
 		    "      T0 has done yield  main x.c:1\n"
 		    "      T0 does behind that yield  looks x.c:3\n");
