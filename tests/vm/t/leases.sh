@@ -282,9 +282,9 @@ if begin "a replay does not ask where a task yields and no other can run"; then
 	want_status 1
 	zug 60 replay --profile "$(kept_trace alone)"
 	want_status 1
-	# of some 10,000 points
+	# of some 10,000 points; 12 here, and more where zug is slow (132 with a sanitizer) and its events have to wait
 	asked=$(sed -n 's/.* points, \([0-9]*\)[.0-9]* questions.*/\1/p' "$dir/out" "$dir/err" | head -n 1)
-	[ "${asked:-10000}" -lt 100 ] || note "$asked questions"
+	[ "${asked:-10000}" -lt 500 ] || note "$asked questions"
 	end
 fi
 finish
