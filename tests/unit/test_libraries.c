@@ -176,7 +176,8 @@ static void files_of_libraries(void **state)
 		"../csu/libc-start.c", "./libio/fileops.c", "libio/fileops.c",
 		/* as clang names it */
 		"/usr/bin/../lib/gcc/x86_64-linux-gnu/12/../../../../include/x86_64-linux-gnu/c++/12/bits/gthr-default.h",
-		"/opt/llvm/lib/clang/19/include/immintrin.h", "/home/u/venv/lib/python3.11/site-packages/flask/app.py" };
+		"/opt/llvm/lib/clang/19/include/immintrin.h", "/home/u/venv/lib/python3.11/site-packages/flask/app.py",
+		"/srv/root/usr/lib/python3/dist-packages/flask/app.py" };
 	static const char *const ours[] = { "/home/u/src/bank.c", "bank.c", "/usr/src/bank/bank.c", "include/bank.h",
 		"/home/u/lib/gccx/main.c" };
 

@@ -497,12 +497,12 @@ bool symbols_of_library(const char *file)
 		if (!strncmp(file, folders[i], strlen(folders[i])))
 			return true;
 	/*
-	 * compilers that lie elsewhere (/opt, a container's root), and headers as clang finds them
-	 * ("/usr/bin/../lib/gcc/...")
+	 * compilers that lie elsewhere (/opt, a container's root), headers as clang finds them ("/usr/bin/../lib/gcc/..."),
+	 * and the distribution's packages of Python where its root is mounted elsewhere
 	 */
 	return symbols_of_language(file) || is_start_file(file) || strstr(file, "/usr/include/") ||
 	       strstr(file, "/include/c++/") || strstr(file, "/lib/gcc/") || strstr(file, "/lib/clang/") ||
-	       strstr(file, "/lib/python3.") || is_of_jdk(file);
+	       strstr(file, "/lib/python3.") || strstr(file, "/lib/python3/dist-packages/") || is_of_jdk(file);
 }
 
 int symbols_own_frame(const struct trace_frame *frames, int nr)
