@@ -166,7 +166,7 @@ $(B)/zug: $(main_obj) $(kernel_obj) $(B)/user.a $(B)/pure.a
 
 libzug_parts	:= $(addprefix lib/,label.c trace.c trace_copy.c trace_cursor.c trace_decode.c trace_read.c trace_steps.c \
 		   trace_write.c base/array.c base/id_map.c base/installed.c base/machine_mark.c base/new_file.c base/shell_word.c) $(search_src) $(libzug_src) \
-		   $(addprefix userspace/engine/,progress_check.c failure.c spawn.c replay.c expiry.c values.c script.c)
+		   $(addprefix userspace/engine/,progress_check.c takers.c failure.c spawn.c replay.c expiry.c values.c script.c)
 libzug_obj	:= $(libzug_parts:%.c=$(B)/libzug/%.o)
 libzug_map	:= lib/zug/libzug.map
 LIBZUG_VERSION	:= 1

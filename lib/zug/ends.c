@@ -130,7 +130,7 @@ static void judge(enum zug_outcome_kind kind, const char *message)
 	struct world w;
 
 	if (picture(&w))
-		failure_identify(&o, &w, z.last, &z.progress);
+		failure_identify(&o, &w, z.last, &z.progress, NULL);
 	free(w.tasks);
 	end_set(kind, o.failure, "%s", message);
 }

@@ -4,6 +4,7 @@
  * livelock, spinning, misuse; and when two of them are the same bug
  */
 #include <string.h>
+#include "engine/takers.h"
 #include "run.h"
 
 #define PROGRAM(...)	&(const struct mw_program){ __VA_ARGS__ }
@@ -155,6 +156,44 @@ static void cycle(void)
 		     .arrivals = { { .ns = SECOND, .kind = MW_BYTE } }),
 	     &(struct how){ SCHEDULE(0, 0, 0, 0, 1, 1, 1, 1, 2, 2) }, ZUG_OUTCOME_PASS, NULL,
 	     "a wait for a condition is no part of a lock cycle");
+}
+
+#define STORE(v, r, n)	{ .op = W_STORE, .a = (v), .b = (r), .imm = (n) }
+/* T0 sleeps 150 times, as long as nothing else happens; `then` comes behind that. */
+#define SLEEPS(first, ...)							\
+	TASK(CREATE(1), CREATE(2), first, READ(0, 0), JUMP_EQ(0, 150, 8), STORE(0, 0, 1), SLEEP(10 * MS), JUMP(3), __VA_ARGS__)
+#define THEIR_LOCKS	SCHEDULE(0, 0, 0, 0, 1, 1, 2, 2)
+
+/* Semaphores as locks: none of them says who has it. */
+static void cycle_by_steps(void)
+{
+	const struct mw_op *one = TASK(SEM_WAIT(0), SEM_POST(0), SEM_WAIT(0), SEM_WAIT(1), SEM_POST(1), SEM_POST(0));
+	const struct mw_op *other = TASK(SEM_WAIT(1), SEM_WAIT(0), SEM_POST(0), SEM_POST(1));
+	const struct how embrace = { SCHEDULE(0, 0, 0, 0, 1, 1, 1, 1, 2, 2) };
+	const struct mw_program polls = { .code = { SLEEPS(LOCAL, JUMP(3)), one, other }, .sems = { 1, 1 } };
+	const struct mw_program all = { .code = { TASK(CREATE(1), CREATE(2), LOCAL, LOCAL, JOIN(1)), one, other },
+					.sems = { 1, 1 } };
+	struct run *r = run(&polls, &embrace);
+
+	check(is_outcome(r, ZUG_OUTCOME_LOCK_CYCLE,
+			 "T1 waits in sem-wait for s1, held by T2; T2 waits in sem-wait for s0, held by T1"),
+	      r, "semaphores that are used as locks are a cycle, while another task sleeps again and again");
+	check(r->x.steps > 3 * TAKERS_IN_VAIN && r->x.steps < 5 * TAKERS_IN_VAIN, r, "that is told after 100 time-outs");
+	check(r->x.outcome.failure && r->x.outcome.failure == failure_of(&all, &embrace), r,
+	      "a cycle of semaphores is the same bug as the deadlock");
+	run_free(r);
+	ends(PROGRAM(.code = { SLEEPS(LOCAL, LOCAL), one, other }, .sems = { 1, 1 }), &plain, ZUG_OUTCOME_PASS, NULL,
+	     "semaphores that are taken in two orders need not be a cycle");
+	ends(PROGRAM(.code = { SLEEPS(LOCAL, SEM_POST(2)), TASK(SEM_WAIT(0), SEM_WAIT(2), SEM_POST(0)),
+			       TASK(SEM_WAIT(0), SEM_POST(0)) }, .sems = { 1, 1 }),
+	     &(struct how){ THEIR_LOCKS }, ZUG_OUTCOME_PASS, NULL, "a chain of semaphores that leads to a sleeping task is none");
+	ends(PROGRAM(.code = { SLEEPS(SEM_POST(0), SEM_POST(1)), TASK(SEM_WAIT(0), SEM_WAIT(1), SEM_POST(0)),
+			       TASK(SEM_WAIT(1), SEM_WAIT(0), SEM_POST(1)) }, .sems = { 0, 1 }),
+	     &(struct how){ THEIR_LOCKS }, ZUG_OUTCOME_PASS, NULL,
+	     "a semaphore that another task posts is no lock, and so in no cycle");
+	ends(PROGRAM(.code = { SLEEPS(LOCAL, SEM_POST(0), SEM_POST(1)), TASK(SEM_WAIT(0), SEM_WAIT(0)),
+			       TASK(SEM_WAIT(1), SEM_WAIT(1)) }, .sems = { 1, 1 }),
+	     &plain, ZUG_OUTCOME_PASS, NULL, "a task that takes a semaphore twice waits for a post, and for no owner");
 }
 
 static void same_bug(void)
@@ -596,6 +635,7 @@ int main(void)
 	crash();
 	grace();
 	cycle();
+	cycle_by_steps();
 	same_bug();
 	livelock();
 	spin_locks();

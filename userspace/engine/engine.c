@@ -117,6 +117,7 @@ void engine_free(struct engine *e)
 	free(e->untold);
 	progress_free(&e->pc);
 	progress_loops_free(&e->loops);
+	takers_free(&e->takers);
 	misuse_free(e->misuse);
 	free(e);
 }
@@ -755,6 +756,7 @@ static void reset(struct engine *e, const struct replay *r, struct trace_writer 
 	progress_reset(&e->pc);
 	e->pc.bound = search_steps_left(e->s);
 	progress_loops_reset(&e->loops);
+	takers_reset(&e->takers);
 	misuse_begin(e->misuse);
 	capture_reset(e->c);
 	faults_begin(&e->faults);
@@ -809,7 +811,7 @@ int engine_run(struct engine *e, const struct replay *r, struct trace_writer *t,
 	x->ungranted = e->status.ungranted;
 	x->before = e->status.quiet;
 	if (!ended)
-		failure_identify(&x->outcome, e->w, e->last, &e->pc);
+		failure_identify(&x->outcome, e->w, e->last, &e->pc, &e->takers);
 	if (r && !x->diverged && x->steps < r->nr && ended)
 		steps_diverged(e, "the program ended at step %lu of %lu", (unsigned long)x->steps,
 			       (unsigned long)r->nr);

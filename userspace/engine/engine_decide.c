@@ -578,6 +578,10 @@ enum verdict decide(struct engine *e)
 		ends_add_stacks(e);
 		return END;
 	}
+	if (asked && ends_cycle_in_vain(e)) {
+		ends_add_stacks(e);
+		return END;
+	}
 	/* what was recorded has left out the runtime's tasks already */
 	ne = want ? keep_to(e, want) : runtime_leave(e);
 	engine_lap(e, SPENT_READ);

@@ -176,22 +176,49 @@ bool ends_cycle_ahead(const struct engine *e)
 	return false;
 }
 
-bool ends_lock_cycle(struct engine *e, uint32_t from)
+/* Sets the outcome: the tasks of a cycle, from that one on, and what each waits for. by_steps: that says who has a lock, too. */
+static void tell_cycle(struct engine *e, uint32_t from, bool by_steps)
 {
 	struct outcome *o = &e->x->outcome;
 	char text[sizeof(o->message)] = "", one[256];
 	uint32_t t = from;
 	size_t len = 0;
 
-	if (!is_cycle(e, from, false))
-		return false;
 	do {
-		say_wait(e, &e->w->tasks[t], one, sizeof(one));
-		len += snprintf(text + len, len < sizeof(text) ? sizeof(text) - len : 0, "%sT%u %s",
-				len ? "; " : "", t, one);
-		t = world_owner(e->w, &e->w->tasks[t]);
+		const struct world_task *waits = &e->w->tasks[t];
+		uint32_t owner = world_owner(e->w, waits);
+
+		say_wait(e, waits, one, sizeof(one));
+		t = by_steps ? takers_owner(&e->takers, e->w, waits) : owner;
+		if (owner == WORLD_NO_TASK && t != WORLD_NO_TASK)
+			snprintf(one + strlen(one), sizeof(one) - strlen(one), ", held by T%u", t);
+		len += snprintf(text + len, len < sizeof(text) ? sizeof(text) - len : 0, "%sT%u %s", len ? "; " : "",
+				waits->task, one);
 	} while (t != from && t != WORLD_NO_TASK && len < sizeof(text));
 	outcome_set(o, ZUG_OUTCOME_LOCK_CYCLE, "%s", text);
+}
+
+bool ends_lock_cycle(struct engine *e, uint32_t from)
+{
+	if (!is_cycle(e, from, false))
+		return false;
+	tell_cycle(e, from, false);
+	return true;
+}
+
+bool ends_cycle_in_vain(struct engine *e)
+{
+	uint32_t from;
+
+	if (e->status.quiet || !e->nr_enabled || e->nr_outside)
+		return false;
+	for (uint32_t i = 0; i < e->nr_enabled; i++)
+		if (e->cands[e->places[i]].label.op != ZUG_OP_EXPIRE)
+			return false;
+	from = takers_cycle(&e->takers, e->w, e->x->steps);
+	if (from == WORLD_NO_TASK || e->w->ops->in_flight(e->w))
+		return false;
+	tell_cycle(e, from, true);
 	return true;
 }
 

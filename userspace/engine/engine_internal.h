@@ -11,6 +11,7 @@
 #include "engine/faults.h"
 #include "engine/progress_check.h"
 #include "engine/stack_set.h"
+#include "engine/takers.h"
 #include "engine/values.h"
 
 #define MS 1000000ull
@@ -93,6 +94,7 @@ struct engine {
 	bool fired;		/* a timer: the tasks that it has woken are in the events that are there */
 	struct progress_check pc;
 	struct progress_loops loops;
+	struct takers takers;
 	struct misuse *misuse;
 	struct faults faults;
 	struct values values;
@@ -211,6 +213,11 @@ bool ends_all_wait_inside(const struct engine *e);
 void ends_deadlock(struct engine *e);
 /* True when tasks wait for locks of each other, whatever others do; then the outcome is set. */
 bool ends_lock_cycle(struct engine *e, uint32_t from);
+/*
+ * The same of locks that do not say who has them, at a decision at which nothing can go on but by time-outs. These have led
+ * to nothing for long.
+ */
+bool ends_cycle_in_vain(struct engine *e);
 /* Once the tasks that stand before locks go on, such a cycle is there. */
 bool ends_cycle_ahead(const struct engine *e);
 /*

@@ -109,6 +109,7 @@ void steps_record(struct engine *e, uint32_t task, uint32_t nr_enabled)
 		e->w->ops->describe(e->w, e->t, &t->label);
 		trace_add_step(e->t, &s);
 	}
+	takers_step(&e->takers, task, &t->label);
 	e->x->steps++;
 	e->x->left_out += !!(t->label.flags & ZUG_L_LEFT_OUT);
 	e->w->passes = passes ? e->w->passes - 1 : LEFT_OUT_MOST;

@@ -27,15 +27,22 @@ static void add(struct waits *s, const struct zug_label *l)
 		s->w[s->nr++] = (struct identity_wait){ .site = l->site, .object = object, .op = l->op };
 }
 
+/* In the kernel, or, where time-outs end early again and again, still before it. */
+static bool waits(struct world *w, const struct takers *takers, const struct world_task *t)
+{
+	return world_wants_lock(t) && (t->state == TASK_BLOCKED ||
+	       (takers && t->state == TASK_PARKED && t->label.op != ZUG_OP_SPIN_LOCK && w->ops->would_block(w, t, NULL)));
+}
+
 /* The tasks that wait for each other's locks, from one of them on. */
-static bool add_cycle(struct waits *s, struct world *w, uint32_t from)
+static bool add_cycle(struct waits *s, struct world *w, const struct takers *takers, uint32_t from)
 {
 	uint32_t t = from, n;
 
 	for (n = 0; n <= w->nr_tasks; n++) {
-		if (w->tasks[t].state != TASK_BLOCKED || !world_wants_lock(&w->tasks[t]))
+		if (!waits(w, takers, &w->tasks[t]))
 			return false;
-		t = world_owner(w, &w->tasks[t]);
+		t = takers_owner(takers, w, &w->tasks[t]);
 		if (t == WORLD_NO_TASK || t >= w->nr_tasks)
 			return false;
 		if (t == from)
@@ -45,7 +52,7 @@ static bool add_cycle(struct waits *s, struct world *w, uint32_t from)
 		return false;
 	do {
 		add(s, &w->tasks[t].label);
-		t = world_owner(w, &w->tasks[t]);
+		t = takers_owner(takers, w, &w->tasks[t]);
 	} while (t != from && t < w->nr_tasks);
 	return true;
 }
@@ -56,12 +63,12 @@ static bool is_consequence(const struct zug_label *l)
 	return l->op == ZUG_OP_JOIN || l->op == ZUG_OP_WAITPID;
 }
 
-static uint64_t of_deadlock(struct world *w)
+static uint64_t of_deadlock(struct world *w, const struct takers *takers)
 {
 	struct waits s = { 0 };
 
 	for (uint32_t i = 0; i < w->nr_tasks; i++)
-		if (add_cycle(&s, w, i))
+		if (add_cycle(&s, w, takers, i))
 			return identity_deadlock(s.w, s.nr);
 	for (int joiners = 0; joiners < 2 && !s.nr; joiners++)
 		for (uint32_t i = 0; i < w->nr_tasks; i++)
@@ -106,12 +113,13 @@ static uint64_t of_livelock(struct world *w, const struct progress_check *pc)
 	return identity_livelock(sites, nr);
 }
 
-void failure_identify(struct outcome *o, struct world *w, uint32_t last, const struct progress_check *pc)
+void failure_identify(struct outcome *o, struct world *w, uint32_t last, const struct progress_check *pc,
+		      const struct takers *takers)
 {
 	switch (o->kind) {
 	case ZUG_OUTCOME_DEADLOCK:
 	case ZUG_OUTCOME_LOCK_CYCLE:
-		o->failure = of_deadlock(w);
+		o->failure = of_deadlock(w, takers);
 		break;
 	case ZUG_OUTCOME_LIVELOCK:
 		o->failure = of_livelock(w, pc);

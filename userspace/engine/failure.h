@@ -10,12 +10,14 @@
 
 #include "engine/outcome.h"
 #include "engine/progress_check.h"
+#include "engine/takers.h"
 #include "engine/world.h"
 
 /*
  * Sets o->failure of a deadlock, a lock cycle, a livelock or a spin; others keep theirs. last: task
- * of the last step.
+ * of the last step. takers: who has locks that do not say it; NULL: that is not known.
  */
-void failure_identify(struct outcome *o, struct world *w, uint32_t last, const struct progress_check *pc);
+void failure_identify(struct outcome *o, struct world *w, uint32_t last, const struct progress_check *pc,
+		      const struct takers *takers);
 
 #endif
