@@ -100,7 +100,9 @@ static inline struct access access_likely(const struct zug_label *l)
 
 	if (!access_is_own_affair(l->op, &a))
 		return a;
-	a.object[1] = 0;
+	/* a wait for a condition that is over takes its lock, the second object, again */
+	if (a.object[1] == ACCESS_OPAQUE)
+		a.object[1] = 0;
 	if (a.object[0] == ACCESS_OPAQUE)
 		a.object[0] = 0;
 	return a;

@@ -3,6 +3,7 @@
  * test_reversal.c - reversal finds what is a few reversals away from the execution that never preempts
  */
 #include "programs.h"
+#include "search/access.h"
 #include "tap.h"
 
 /* Searches of 30 seeds that fail within so many executions, the first of which never preempts. */
@@ -54,6 +55,20 @@ static void test_rare(void)
 	tap_ok(nr >= 29 && numbered >= 29, "two long stops come soon (%d and %d of 30 searches)", nr, numbered);
 }
 
+/*
+ * A task that goes on after a wait for a condition takes its lock again: that comes before or behind what others do under it,
+ * though going on names nothing else that matters to another process.
+ */
+static void test_woken(void)
+{
+	const struct zug_label lock = { .op = ZUG_OP_LOCK, .object = 7, .flags = zug_op_flags(ZUG_OP_LOCK), .site = 1 };
+	const struct zug_label woken = { .op = ZUG_OP_RESUME, .object = 8, .object2 = 7, .site = 2 }, other = { .op = ZUG_OP_RESUME };
+	struct access a = access_likely(&lock), b = access_likely(&woken), c = access_likely(&other);
+
+	tap_ok(access_dependent(&a, &b) && access_dependent(&b, &a) && !access_dependent(&a, &c) && !access_dependent(&b, &c),
+	       "who is woken wants its lock again");
+}
+
 /* In a portfolio, too: the samples of others do not lead it away. */
 static void test_portfolio(void)
 {
@@ -93,6 +108,7 @@ int main(void)
 	test_deep();
 	test_near();
 	test_rare();
+	test_woken();
 	test_portfolio();
 	return tap_done();
 }
