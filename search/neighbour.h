@@ -5,8 +5,9 @@
  * A search like any other, driven by the loop of minimize.h. The first execution follows the given
  * schedule and must fail with the given identity. Then each pair of dependent operations is reversed
  * by itself (critical.h), from the last to the first, those that tear an update (torn.h) before the
- * others (pair_order.h); the first that passes so ends the search, but where it is of the data that the failure
- * itself checks, and two tasks were where one alone may be: then the looks by which they came there are tried. Where
+ * others (pair_order.h); the first that passes so ends the search, but for looks that may say more: at what another task
+ * changed before the one that had looked went on, and, where the pair is of the data that the failure itself checks, and two
+ * tasks were where one alone may be, those by which they came there. Where
  * others come into the updates of an object, these updates are made whole, one after the other: after the pairs where
  * these are few, else before them. Of pairs at the same places, which several tasks make, one after the other is
  * reversed in what failed alike. Of the children of one task, with all that they make, one waits for the other

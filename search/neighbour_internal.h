@@ -28,7 +28,7 @@ enum phase { FOLLOW, WHOLE_FIRST, SIBLINGS_FIRST, REVERSE, WHOLE, ALIKE, SIBLING
 /* So many pairs of children are tried, each in both orders. */
 #define SIBLINGS_MAX	3
 
-/* So many looks at what keeps tasks apart are tried, where the pair that was found is of what the failure itself checks. */
+/* So many looks that may say more than the pair that was found are tried. */
 #define LOOKS_MAX	4
 
 /* A task that could have had the turn. */

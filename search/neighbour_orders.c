@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include "lib/base/array.h"
 #include "search/neighbour_internal.h"
+#include "search/pair_order.h"
 #include "search/search_internal.h"
 
 /* An order of so many tasks can be followed: 0 or -ENOMEM. */
@@ -73,25 +74,68 @@ static bool has_match(const struct neighbour *n, const struct critical_pair *p, 
 	return false;
 }
 
+/* Nothing that the task does behind step i, before step j, depends on what others do until then. */
+static bool stands_still(const struct neighbour *n, size_t i, size_t j)
+{
+	const struct schedule *s = &n->led;
+	struct access a, b;
+
+	for (size_t own = i + 1; own < j; own++) {
+		if (s->tasks[own] != s->tasks[i])
+			continue;
+		a = access_of(&s->labels[own]);
+		for (size_t k = own + 1; k <= j; k++) {
+			b = access_of(&s->labels[k]);
+			if (s->tasks[k] != s->tasks[i] && access_dependent(&a, &b))
+				return false;
+		}
+	}
+	return true;
+}
+
 /*
- * The pair that passes is of the data which the failure itself checks: two tasks were where one alone may be. How they came to
- * be there says more, if they have flags or words of their own for that: each has looked at one before the other changed it.
+ * A task looks at something, and goes on when another one has changed that. The other way round it sees the change, and does
+ * all else where it did it before: if that passes, it acts on what is no longer so.
+ */
+static bool is_stale(const struct neighbour *n, const struct critical_pair *p)
+{
+	return p->second < n->led.nr && is_look(n, p, n->led.tasks[p->first], n->led.tasks[p->second], 0) &&
+	       !critical_is_foreign(&n->failing, &n->led.labels[p->first]) && stands_still(n, p->first, p->second);
+}
+
+/* What a task waits for at the end, or what was freed, says enough. */
+static bool says_enough(const struct neighbour *n, const struct critical_pair *found)
+{
+	return found->ends || found->points || pair_is_freed(&n->failing, found) ||
+	       pair_is_waited(&n->failing, found, n->waited, n->nr_waited) || is_stale(n, found);
+}
+
+/* Two tasks were where one alone may be: the pair is of the data which the failure itself checks. */
+static bool is_of_checked(const struct neighbour *n, const struct critical_pair *found, uint64_t data)
+{
+	return data && found->second < n->led.nr && !found->wide && n->led.labels[found->first].object == data &&
+	       n->led.labels[found->second].object == data;
+}
+
+/*
+ * A pair passes; another one behind it may say more. That is so of a look whose answer was no longer true when its task acted
+ * on it. And where two tasks were where one alone may be, it is so of how they came there, if they have flags or words of
+ * their own for that: each has looked at one before the other changed it.
  */
 void neighbour_find_looks(struct neighbour *n, const struct critical_pair *found)
 {
 	uint64_t data = checked(&n->led);
-	uint32_t a, b;
+	bool apart = is_of_checked(n, found, data);
+	uint32_t a = apart ? n->led.tasks[found->first] : 0, b = apart ? n->led.tasks[found->second] : 0;
 
 	n->nr_looks = n->at_look = 0;
-	if (!data || found->second >= n->led.nr || found->wide || found->ends || found->points ||
-	    n->led.labels[found->first].object != data || n->led.labels[found->second].object != data)
+	if (says_enough(n, found))
 		return;
-	a = n->led.tasks[found->first];
-	b = n->led.tasks[found->second];
-	for (size_t i = 0; i < n->nr_pairs && n->nr_looks < LOOKS_MAX; i++) {
+	for (size_t i = (size_t)(found - n->pairs) + 1; i < n->nr_pairs && n->nr_looks < LOOKS_MAX; i++) {
 		const struct critical_pair *p = &n->pairs[i];
 
-		if ((is_look(n, p, a, b, data) || is_look(n, p, b, a, data)) && has_match(n, p, data))
+		if (is_stale(n, p) ||
+		    (apart && (is_look(n, p, a, b, data) || is_look(n, p, b, a, data)) && has_match(n, p, data)))
 			n->looks[n->nr_looks++] = i;
 	}
 }

@@ -18,8 +18,7 @@ static bool tears(const struct critical *c, const struct critical_pair *p, const
 	       (l->object == t->object || l->object2 == t->object);
 }
 
-/* What they have in common is waited for: a wait that is over has a lock in common with others, too. */
-static bool is_waited(const struct critical *c, const struct critical_pair *p, const uint64_t *waited, size_t nr)
+bool pair_is_waited(const struct critical *c, const struct critical_pair *p, const uint64_t *waited, size_t nr)
 {
 	uint32_t task;
 	const struct zug_label *a = critical_label(c, p->first, &task), *b = critical_label(c, p->second, &task);
@@ -100,8 +99,7 @@ static bool both_read(const struct critical *c, const struct critical_pair *p)
 	return critical_both_read(critical_label(c, p->first, &task), critical_label(c, p->second, &task));
 }
 
-/* What the second one acts on has been freed by the first. */
-static bool is_freed(const struct critical *c, const struct critical_pair *p)
+bool pair_is_freed(const struct critical *c, const struct critical_pair *p)
 {
 	uint32_t task;
 
@@ -126,10 +124,10 @@ int pair_order(const struct critical *c, const uint64_t *waited, size_t nr_waite
 		while (k < nr_torn && !tears(c, &pairs[i], &torn[k]))
 			k++;
 		kind[i] = critical_is_unchanged(c, &pairs[i]) || both_read(c, &pairs[i]) ? 2 : k == nr_torn;
-		if (pairs[i].ends || is_freed(c, &pairs[i]))
+		if (pairs[i].ends || pair_is_freed(c, &pairs[i]))
 			kind[i] = 0;
 		else
-			kind[i] += is_waited(c, &pairs[i], waited, nr_waited) ? 1 : 4;
+			kind[i] += pair_is_waited(c, &pairs[i], waited, nr_waited) ? 1 : 4;
 		kind[i] = 2 * kind[i] + is_of_parts(c, &pairs[i]);
 		if (pair_is_late(c, &pairs[i]))
 			kind[i] += KINDS;

@@ -22,6 +22,10 @@
  */
 int pair_order(const struct critical *c, const uint64_t *waited, size_t nr_waited, struct critical_pair *pairs, size_t nr);
 
+/* What both act on is among these objects: a wait that is over has a lock in common with others, too. */
+bool pair_is_waited(const struct critical *c, const struct critical_pair *p, const uint64_t *waited, size_t nr);
+/* What the second one acts on has been freed by the first. */
+bool pair_is_freed(const struct critical *c, const struct critical_pair *p);
 /* The pair is a late one. */
 bool pair_is_late(const struct critical *c, const struct critical_pair *p);
 

@@ -632,6 +632,51 @@ static void test_copies_told(void)
 }
 
 /*
+ * Task 0 looks whether a handle is still good, and then changes what it stands for, under a lock. Task 1 gives the handle up,
+ * uses the object anew, and checks it. That the change comes between that use and the check decides, and so does the look: it
+ * is what is wrong.
+ */
+static void test_stale_look(void)
+{
+	enum { GENERATION, BALANCE };
+	struct model_step code[2][16] = {
+		{ { M_READ, GENERATION, 0, 0, 0 }, { M_JUMP_NE, 0, 0, 0, 6 }, { M_LOCK, 0, 0, 0, 0 }, { M_READ, BALANCE, 1, 0, 0 },
+		  { M_STORE, BALANCE, 1, 50, 0 }, { M_UNLOCK, 0, 0, 0, 0 } },
+		{ { M_LOCK, 1, 0, 0, 0 }, { M_WRITE, GENERATION, 0, 1, 0 }, { M_UNLOCK, 1, 0, 0, 0 }, { M_LOCK, 0, 0, 0, 0 },
+		  { M_WRITE, BALANCE, 0, 1, 0 }, { M_UNLOCK, 0, 0, 0, 0 }, { M_LOCK, 0, 0, 0, 0 }, { M_READ, BALANCE, 1, 0, 0 },
+		  { M_UNLOCK, 0, 0, 0, 0 }, { M_ASSERT, 0, 1, 1, 0 } },
+	};
+	struct model m = { .name = "stale look", .nr_tasks = 2, .nr_started = 2, .parent = { 0, 0 }, .code = { code[0], code[1] },
+			   .len = { 6, 10 } };
+	uint32_t order[MAX_ORDER];
+	struct tally all = { 0 };
+	int looks = 0, nr = 0;
+
+	for (uint64_t seed = 1; seed <= 40; seed++) {
+		struct neighbour_result n;
+		struct model_result r;
+		struct search *s;
+		uint64_t steps;
+
+		if (!model_fail(&m, seed, 200, &r, order, MAX_ORDER))
+			continue;
+		nr++;
+		check(&m, order, r.steps, r.outcome, &all);
+		model_fail(&m, seed, 200, &r, order, MAX_ORDER);
+		steps = minimal(&m, order, r.steps, r.outcome);
+		s = neighbour_new(&options, order, steps, r.outcome, 0, NULL, 0);
+		while (model_run(&m, s, &r, NULL, 0) == SEARCH_GO)
+			;
+		neighbour_result(s, &n);
+		looks += n.found && n.alone && n.first.task == 0 && n.first.label.op == ZUG_OP_DATA_READ &&
+			 n.second.label.op == ZUG_OP_DATA_WRITE && model_is_on(NULL, n.first.label.object, "v0");
+		search_free(s);
+	}
+	tap_ok(nr > 5 && looks == nr, "the look whose answer was not true any more is named (%d of %d)", looks, nr);
+	report("stale look", &all);
+}
+
+/*
  * A wide pair stands for all that two tasks do with a variable. Where its own operations are two looks, which decide
  * nothing, the first task's change comes before the second's look, or the second's before its own.
  */
@@ -675,6 +720,7 @@ int main(void)
 {
 	test_changes_told();
 	test_looks();
+	test_stale_look();
 	test_siblings();
 	test_siblings_decide();
 	test_siblings_meet();
