@@ -602,6 +602,65 @@ static void a_place_in_bash(void **state)
 	assert_int_equal(symbols_script(compiled_syms, getpid(), &frame), -ENOENT);
 }
 
+static const char in_dash[] =
+	"set -eu\n"
+	"ask()\n"
+	"{\n"
+	"	read -r answer\n"
+	"}\n"
+	"cd /\n"
+	"read -r first\n"
+	"ask\n"
+	"( true; read -r last )\n";
+
+/* Debian's sh, which has no symbols: also in a function, in a subshell, and after it has left the script's folder. */
+static void a_place_in_dash(void **state)
+{
+	static const uint32_t want[] = { 7, 4, 9 };
+	struct trace_frame frame = { 0 };
+	char file[] = "ask.sh";
+	int input[2];
+	pid_t pid;
+
+	(void)state;
+	if (access("/bin/dash", X_OK))
+		skip();
+	compiled_make(file, in_dash, "true");
+	compiled_make("reads.sh", "read -r x\nif false; then . ./other.sh; fi\n", "true");
+	for (int whole = 1; whole >= 0; whole--) {
+		assert_return_code(pipe(input), errno);
+		pid = fork();
+		assert_true(pid >= 0);
+		if (!pid) {
+			dup2(input[0], 0);
+			close(input[0]);
+			close(input[1]);
+			if (whole)
+				execl("/bin/dash", "sh", "-e", "-o", "noclobber", compiled_path(file), "-c", NULL);
+			else
+				execl("/bin/dash", "sh", compiled_path("reads.sh"), NULL);
+			_exit(127);
+		}
+		close(input[0]);
+		for (int i = 0; whole && i < 3; i++) {
+			for (int k = 0; k < 1000; k++, usleep(1000)) {
+				assert_int_equal(symbols_script(compiled_syms, reader_of(pid), &frame), 1);
+				if (frame.line == want[i])
+					break;
+			}
+			assert_int_equal(frame.line, want[i]);
+			assert_string_equal(frame.file, compiled_path(file));
+			assert_null(frame.function);
+			assert_int_equal(write(input[1], "1\n", 2), 2);
+		}
+		/* lines of a script that reads another one may be those of the other */
+		if (!whole)
+			assert_int_equal(symbols_script(compiled_syms, reader_of(pid), &frame), 0);
+		close(input[1]);
+		waitpid(pid, NULL, 0);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -613,6 +672,7 @@ int main(void)
 		cmocka_unit_test(threads_of_python),
 		cmocka_unit_test(codes_of_python),
 		cmocka_unit_test(a_place_in_bash),
+		cmocka_unit_test(a_place_in_dash),
 		cmocka_unit_test(a_stack_in_java),
 		cmocka_unit_test(lines_of_java),
 	};

@@ -210,7 +210,8 @@ static void put_last_place(struct report *r, const struct trace_stack *s)
 
 		step = trace_step(r->t, i);
 		site = step->task == s->task ? trace_site(r->t, step->label.site) : NULL;
-		if (!site || report_is_system_module(trace_module(r->t, site->module)))
+		/* of a shell the site tells the line of its script */
+		if (!site || (!site->nr_frames && report_is_system_module(trace_module(r->t, site->module))))
 			continue;
 		nr = report_frames(r, step->label.site, &frames);
 		own = report_main_frame(frames, nr);

@@ -20,6 +20,7 @@
 #include "lib/base/proc_status.h"
 #include "lib/base/remote.h"
 #include "symbols/sym_bash.h"
+#include "symbols/sym_dash.h"
 #include "symbols/sym_java.h"
 #include "symbols/sym_python.h"
 
@@ -457,6 +458,11 @@ int symbols_interpreted_codes(struct symbols *s, struct symfile *f, uint64_t bia
 	return nr;
 }
 
+static bool is_shell(struct symfile *f)
+{
+	return sym_is_bash(f) || sym_is_dash(f);
+}
+
 int symbols_script(struct symbols *s, int tid, struct trace_frame *frame)
 {
 	char exe[PATH_MAX];
@@ -466,12 +472,13 @@ int symbols_script(struct symbols *s, int tid, struct trace_frame *frame)
 	int ret = -ENOENT;
 	uint64_t bias;
 
-	if (!f || !sym_is_bash(f))
+	if (!f || !is_shell(f))
 		return ret;
 	mappings_open(&ms, tid);
 	while (ret == -ENOENT && mappings_next(&ms, &m))
 		if (m.executable && !strcmp(m.path, exe) && !symfile_code_bias(f, m.start, m.offset, &bias))
-			ret = sym_bash_place(f, &s->strings, tid, bias, frame);
+			ret = sym_is_bash(f) ? sym_bash_place(f, &s->strings, tid, bias, frame) :
+					       sym_dash_place(f, &s->strings, tid, bias, frame);
 	mappings_close(&ms);
 	return ret;
 }
@@ -479,7 +486,7 @@ int symbols_script(struct symbols *s, int tid, struct trace_frame *frame)
 bool symbols_have_scripts(struct symbols *s)
 {
 	for (struct symfile *f = s->files; f; f = f->next)
-		if (sym_is_bash(f))
+		if (is_shell(f))
 			return true;
 	return false;
 }

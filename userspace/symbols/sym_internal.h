@@ -89,6 +89,14 @@ struct symfile_bash {
 	uint32_t others;	/* of its names that are no data of ours, but tell bash from another program */
 };
 
+/* Where dash has its data, 0: nowhere; and the last script of it that was looked at. */
+struct symfile_dash {
+	bool sought, whole;	/* whole: the script reads no other files */
+	uint64_t line, name;
+	char *script;
+	int32_t nr_lines;	/* of it */
+};
+
 /* What HotSpot tells of its own data: addresses of static members, offsets of others, sizes of types, constants. */
 enum symjava {
 	SYMJAVA_VERSION, SYMJAVA_THREADS, SYMJAVA_LIST_LENGTH, SYMJAVA_LIST_THREADS, SYMJAVA_OSTHREAD, SYMJAVA_PTHREAD,
@@ -146,6 +154,7 @@ struct symfile {
 	bool python_sought;
 	struct symfile_python python;
 	struct symfile_bash bash;
+	struct symfile_dash dash;
 	struct symfile_java java;
 	struct symfile_fields java_fields;
 	bool go_sought;

@@ -85,6 +85,7 @@ static void symfile_free(struct symfile *f)
 	free(f->mangled_at);
 	free(f->path);
 	free(f->file);
+	free(f->dash.script);
 	sym_strings_free(f->strings);
 	free(f);
 }

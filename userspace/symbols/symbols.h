@@ -246,11 +246,11 @@ int symbols_interpreted_by(struct symbols *s, struct symfile *f, uint64_t bias, 
 /* Of Python: the innermost function of these begins. */
 bool symbols_interpreted_begins(struct symbols *s, struct symfile *f, uint64_t bias, int tid, uint64_t tls);
 /*
- * Where a task of bash is in the script that it executes (the innermost file and function). 1: in *frame, whose names s owns;
- * 0: it executes none; -ENOENT: the program is not bash.
+ * Where a task of a shell is in the script that it executes (the innermost file and function). 1: in *frame, whose names s
+ * owns; 0: it executes none; -ENOENT: the program is neither bash nor dash.
  */
 int symbols_script(struct symbols *s, int tid, struct trace_frame *frame);
-bool symbols_have_scripts(struct symbols *s);	/* one of its files is bash */
+bool symbols_have_scripts(struct symbols *s);	/* one of its files is bash or dash */
 /*
  * By these frames the language's library starts a thread, waits for its end, or goes through its begin or end: what the program
  * does there is start() and join(), and which of its operations come first depends on others than these. (Python's
