@@ -172,6 +172,8 @@ static const struct op_info {
 	[ZUG_OP_SHMCTL]		= { "shmctl", W },
 	[ZUG_OP_FCNTL]		= { "fcntl", W },
 	[ZUG_OP_SPURIOUS]	= { "spurious-wakeup", 0 },
+	[ZUG_OP_PDEATHSIG]	= { "parent-death-signal", 0 },
+	[ZUG_OP_LIST]		= { "list", 0 },
 };
 
 #undef W

@@ -179,6 +179,9 @@ enum zug_op {
 	ZUG_OP_FCNTL,		/* of a descriptor: whether an exec closes it */
 	/* a wait for a condition that the search let return at once, without a signal (--faults spurious) */
 	ZUG_OP_SPURIOUS,
+	ZUG_OP_PDEATHSIG,	/* prctl(PR_SET_PDEATHSIG): of a parent that has ended already no signal comes; object: as of */
+				/* that one's end */
+	ZUG_OP_LIST,		/* getdents(): the names that a folder has; what changes them names other objects */
 	ZUG_OP_NR,		/* one more than the highest number */
 };
 

@@ -318,6 +318,30 @@ static void test_copies(void)
 	tap_ok(!torn_updates(&c, 77, t, 4), "copies: who sends a buffer does not change it");
 }
 
+/* 1 lists a folder; 2 moves a file there, looks at it, and writes into it: the label of the first has not the folder. */
+static void test_listed(void)
+{
+	enum { W = ZUG_L_WRITE };
+	uint32_t tasks[] = { 2, 2, 2, 1 };
+	struct zug_label labels[] = {
+		{ .op = ZUG_OP_RENAME, .object = 77, .object2 = 78, .flags = W, .site = 100 },
+		{ .op = ZUG_OP_STAT, .object = 78, .site = 101 },
+		{ .op = ZUG_OP_WRITE, .object = 78, .flags = W, .site = 102 },
+		{ .op = ZUG_OP_LIST, .object = 79, .flags = ZUG_L_ENDS_ALL, .site = 103 },
+	};
+	uint32_t births[3] = { 0 }, parents[3] = { SEARCH_NO_TASK, 0, 0 };
+	struct schedule schedule = { .tasks = tasks, .labels = labels, .nr = 4 };
+	struct critical c = { .s = &schedule, .births = births, .parents = parents, .nr_tasks = 3 };
+	struct critical_pair *pairs;
+	size_t nr;
+
+	if (critical_pairs(&c, 64, &pairs, &nr))
+		abort();
+	tap_ok(has_pair(pairs, nr, 0, 3, false) && !has_pair(pairs, nr, 1, 3, false) && !has_pair(pairs, nr, 2, 3, false) &&
+	       !pairs[0].vague, "listed: what moves a name is a pair with who lists names, and no other operation is");
+	free(pairs);
+}
+
 /*
  * 1 opens a file and reads it; 2 moves another one over it; 1 reads the old one to its end, and moves its own over the new one:
  * what 2 has done is lost. If 1 has looked at the file again, or 2 has written into it, it has seen that.
@@ -523,6 +547,7 @@ int main(void)
 	test_parts();
 	test_freed();
 	test_copies();
+	test_listed();
 	test_replaced();
 	test_nameless();
 	test_late();

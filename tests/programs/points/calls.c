@@ -63,6 +63,9 @@ static void files(void)
 	watch = inotify_add_watch(inotify_init1(0), "folder", IN_CREATE); /* op: inotify-add-watch folder */
 	if (watch < 0)
 		_exit(2);
+	fd = open("folder", O_RDONLY | O_DIRECTORY); /* op: open folder */
+	syscall(SYS_getdents64, fd, buf, sizeof(buf)); /* op: list folder */
+	close(fd); /* op: close folder */
 	rmdir("folder"); /* op: rmdir folder */
 }
 
