@@ -31,10 +31,14 @@ static __always_inline bool may_be_interrupted(const struct zug_sandbox *s, cons
 }
 
 /* Such a call is a point with these arguments only. */
-static __always_inline bool is_some(int nr, __u32 cmd, __u32 whence)
+static __always_inline bool is_some(int nr, const __u64 *a)
 {
+	__u32 cmd = a[1];
+
 	if (nr == NR_lseek)
-		return whence == 2 /* SEEK_END */;
+		return (__u32)a[2] == 2 /* SEEK_END */;
+	if (nr == NR_prctl)
+		return (__u32)a[0] == 1 /* PR_SET_PDEATHSIG */ && cmd;
 	return cmd == 6 /* F_SETLK */ || cmd == 7 /* F_SETLKW */ || cmd == 37 /* F_OFD_SETLK */ ||
 	       cmd == 38 /* F_OFD_SETLKW */;
 }
@@ -329,7 +333,8 @@ __noinline int tell_call(struct task_state *t, __u32 kind, const struct call_arg
 	t->ev.arg[0] = args->a[0];
 	t->ev.arg[1] = args->a[1];
 	t->ev.arg[2] = args->a[2];
-	t->ev.arg[3] = args->a[3];
+	/* of sendto() the address and its length, in place of the flags: ZUG_SENDTO_* */
+	t->ev.arg[3] = t->nr == NR_sendto ? args->a[4] | args->a[5] << ZUG_SENDTO_LENGTH : args->a[3];
 	t->ev.ip = BPF_CORE_READ(regs, ip);
 	call_where(t->nr, args);
 	t->ev.sp = BPF_CORE_READ(regs, sp);
@@ -471,9 +476,14 @@ static __always_inline bool sets_handler(__s32 nr, __u64 action)
 
 #define SA_ABOUT_CHILDREN	3	/* SA_NOCLDSTOP, SA_NOCLDWAIT */
 
+/* ILL, TRAP, ABRT, BUS, FPE, SEGV, PIPE, STKFLT, XCPU, XFSZ, VTALRM, PROF, SYS: what its own steps bring upon a process. */
+#define OWN_SIGNALS	(1ull << 3 | 1ull << 4 | 1ull << 5 | 1ull << 6 | 1ull << 7 | 1ull << 10 | 1ull << 12 | 1ull << 15 | \
+			 1ull << 23 | 1ull << 24 | 1ull << 25 | 1ull << 26 | 1ull << 30)
+
 /*
- * False for a call that asks how a signal is dealt with, or sets what is set: of a process that has had one task only, nothing
- * depends on when that is. Programs do it for all signals before they execute another one.
+ * False for a call that asks how a signal is dealt with, sets what is set, or is about a signal that comes of the process's own
+ * steps: of a process that has had one task only, nothing depends on when that is. Programs do it for all signals before they
+ * execute another one, and bash in each process that it makes.
  */
 static __always_inline bool changes_action(struct task_struct *p, const __u64 *a)
 {
@@ -483,7 +493,7 @@ static __always_inline bool changes_action(struct task_struct *p, const __u64 *a
 
 	if (!sp || sp->mates || a[0] < 1 || a[0] > 64)
 		return true;
-	if (!a[1])
+	if (!a[1] || OWN_SIGNALS >> (a[0] - 1) & 1)
 		return false;
 	return bpf_probe_read_user(wanted, sizeof(wanted), (void *)a[1]) ||
 	       bpf_probe_read_kernel(old, sizeof(old), (void *)(sighand + bpf_core_field_offset(struct sighand_struct, action) +
@@ -567,7 +577,7 @@ static __always_inline bool is_no_point(struct zug_sandbox *s, struct task_struc
 	if (nr == NR_rt_sigprocmask && !has_pending_signal(p) && !newly_blocked(p, args))
 		return true;
 	if ((nr == NR_futex && within_primitive(t, a[0]) && !may_be_interrupted(s, t)) ||
-	    (syscalls[nr].some && !is_some(nr, a[1], a[2]) && !changes_process(s, p, nr, a[1])) ||
+	    (syscalls[nr].some && !is_some(nr, a) && !changes_process(s, p, nr, a[1])) ||
 	    in_loader(mm_space(LOOSE(p)->mm), ip))
 		return true;
 	return primitive_of(t)->reads && inside_primitive(t, ip, BPF_CORE_READ(regs, sp));

@@ -96,6 +96,28 @@ static __always_inline __u32 other_path(const struct zug_call *c)
 	return 0;
 }
 
+/*
+ * /proc/filesystems is the same to all: commands that know of SELinux (mkdir, cp, mv, ls) look there each time. (Other files of
+ * the kernel's tell what tasks do.)
+ */
+static __always_inline bool is_list_of_kernel(const char *path)
+{
+	return *(const __u64 *)path == (NAME('/', 'p', 'r', 'o', 'c') | NAME('/', 'f', 'i', 0, 0) << 40) &&
+	       *(const __u64 *)(path + 8) == (NAME('l', 'e', 's', 'y', 's') | NAME('t', 'e', 'm', 0, 0) << 40) &&
+	       path[16] == 's' && !path[17];
+}
+
+static __always_inline bool is_list_of_kernel_open(struct file *f)
+{
+	char name[16] __attribute__((aligned(8))) = {};
+
+	if (BPF_CORE_READ(f, f_inode, i_sb, s_magic) != 0x9fa0 /* PROC_SUPER_MAGIC */)
+		return false;
+	bpf_probe_read_kernel_str(name, sizeof(name), BPF_CORE_READ(f, f_path.dentry, d_name.name));
+	return *(const __u64 *)name == (NAME('f', 'i', 'l', 'e', 's') | NAME('y', 's', 't', 0, 0) << 40) && name[8] == 'e' &&
+	       name[9] == 'm' && name[10] == 's' && !name[11];
+}
+
 /* A path that begins at the root, and does not lead out of such a folder. len: with the 0 at its end. */
 static __noinline bool leads_to_distribution(__u32 slot, __u32 len)
 {
@@ -109,6 +131,8 @@ static __noinline bool leads_to_distribution(__u32 slot, __u32 len)
 	w = &path_walks[slot];
 	if (len < 2 || len > ZUG_CALL_PATH || c->path[0][0] != '/')
 		return false;
+	if (is_list_of_kernel(c->path[0]))
+		return true;
 	w->part = 0;
 	w->chars = 0;
 	from = other_path(c);
@@ -166,6 +190,8 @@ static __always_inline bool reads_distribution(struct task_struct *p, struct tas
 
 	if (!f || BPF_CORE_READ(f, f_mode) & FMODE_WRITE_)
 		return false;
+	if (is_list_of_kernel_open(f))
+		return true;
 	type = BPF_CORE_READ(f, f_inode, i_mode) & 0170000;
 	return (type == 0100000 /* S_IFREG */ || type == 0040000 /* S_IFDIR */) && file_of_distribution(f, t->slot);
 }

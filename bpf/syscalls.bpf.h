@@ -38,6 +38,7 @@
 #define NR_socket		41
 #define NR_connect		42
 #define NR_accept		43
+#define NR_sendto		44
 #define NR_sendmsg		46
 #define NR_socketpair		53
 #define NR_setsockopt		54

@@ -171,6 +171,9 @@ struct zug_event {
 	};
 };
 
+/* SYSCALL of sendto(): arg[3] has the address below that bit, and its length above. */
+#define ZUG_SENDTO_LENGTH	48
+
 /* ZUG_EV_PATH: a path, or an address of sockets. As long as an event. */
 #define ZUG_PATH_TEXT	168
 struct zug_path {
@@ -404,7 +407,8 @@ struct zug_syscall {
 	__u8 timer;	/* sets or ends a timer */
 	__u8 wait_fd;	/* waits for fd_arg's object */
 	__u8 io;	/* waits for nothing but storage: keeps the turn meanwhile */
-	__u8 some;	/* a point only with some arguments: fcntl() that locks, lseek() that asks for the file's size */
+	__u8 some;	/* a point only with some arguments: fcntl() that locks, lseek() that asks for the file's size, */
+		/* prctl() that wants a signal when the parent ends */
 	__u8 sysv;	/* its first argument is a System V id: 1 of semaphores, 2 of a queue, 3 of memory */
 	__u8 sock_time;	/* a time-out of fd_arg's socket ends its wait: 1 SO_RCVTIMEO, 2 SO_SNDTIMEO */
 	__u8 polls;	/* poll() and its kin: one or two descriptors that it looks at are its objects */

@@ -16,6 +16,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include "kworld/kworld_internal.h"
 #include "kernel/syscalls.h"
@@ -211,10 +212,19 @@ static void describe_go(struct kworld *k, struct world_task *t, const struct zug
 	t->any_time = e->nr == SYS_nanosleep && t->deadline < kworld_state(k)->clock + GO_STEALS_NS;
 }
 
+/* The child whose end that call waits for; WORLD_NO_TASK: one of several. */
+static uint32_t child_waited_for(struct kworld *k, const struct zug_event *e)
+{
+	int pid = e->nr == SYS_wait4 ? (int)e->arg[0] : e->arg[0] == P_PID ? (int)e->arg[1] : -1;
+
+	return pid > 0 ? kworld_task_of_tid(&k->w, pid) : WORLD_NO_TASK;
+}
+
 void kworld_describe_wait(struct kworld *k, struct world_task *t, const struct zug_event *e)
 {
 	const struct syscall_desc *d = syscall_desc(e->nr);
-	const struct place_object *o = NULL;
+	const struct place_object *o = NULL, *second = NULL;
+	uint32_t child;
 	/* the C library makes semop() of semtimedop() */
 	const char *name = d && d->op == ZUG_OP_SEMOP ? zug_op_name(d->op) : syscall_name(e->nr);
 
@@ -276,12 +286,20 @@ void kworld_describe_wait(struct kworld *k, struct world_task *t, const struct z
 
 		o = places_find_object(k->o.places, id);
 		t->label.object = id;
+	} else if (d && (d->op == ZUG_OP_OPEN || d->op == ZUG_OP_POLL) && t->label.op == d->op) {
+		/* a FIFO; one or two descriptors */
+		o = places_find_object(k->o.places, t->label.object);
+		second = d->op == ZUG_OP_POLL && o ? places_find_object(k->o.places, t->label.object2) : NULL;
 	}
-	if (e->nr < 0)
+	child = d && d->op == ZUG_OP_WAITPID ? child_waited_for(k, e) : WORLD_NO_TASK;
+	if (child != WORLD_NO_TASK)
+		snprintf(t->where, sizeof(t->where), "%s for T%u", name, child);
+	else if (e->nr < 0)
 		snprintf(t->where, sizeof(t->where), "in the kernel");
 	else
-		snprintf(t->where, sizeof(t->where), "%s%s%s%s", name, o && o->name ? " " : "",
-			 o && o->name ? o->name : "",
+		snprintf(t->where, sizeof(t->where), "%s%s%s%s%s%s", name, o && o->name ? " " : "",
+			 o && o->name ? o->name : "", second && second->name ? " and " : "",
+			 second && second->name ? second->name : "",
 			 e->flags & ZUG_EF_TIMED ? " (timed)" : "");
 }
 

@@ -430,7 +430,8 @@ static void label_semaphore(struct kworld *k, const struct world_task *t, const 
  * What is listening there takes connections in the order in which they come: two of them depend on each other, and on when
  * it begins. 0: unknown, or no address before the kernel chooses the port.
  */
-static uint64_t address_object(struct kworld *k, const struct world_task *t, const struct zug_event *e)
+static uint64_t address_object(struct kworld *k, const struct world_task *t, const struct zug_event *e, uint64_t addr,
+			       uint64_t addr_len)
 {
 	union {
 		struct sockaddr any;
@@ -439,14 +440,14 @@ static uint64_t address_object(struct kworld *k, const struct world_task *t, con
 		struct sockaddr_un un;
 	} a = { 0 };
 	const struct zug_call *c = kworld_call(k, e);
-	size_t len = e->arg[2] < sizeof(a) ? e->arg[2] : sizeof(a);
+	size_t len = addr_len < sizeof(a) ? addr_len : sizeof(a);
 
 	if (len < sizeof(a.any.sa_family))
 		return 0;
 	/* it came ahead of the call */
 	if (e->flags & ZUG_EF_LEASED)
 		memcpy(&a, c->path[0], c->path_len[0] < len ? c->path_len[0] : len);
-	else if (!remote_read(e->pid, e->arg[1], &a, len))
+	else if (!remote_read(e->pid, addr, &a, len))
 		return 0;
 	switch (a.any.sa_family) {
 	case AF_UNIX:
@@ -554,7 +555,10 @@ void kworld_label_syscall(struct kworld *k, struct world_task *t, const struct z
 		l->flags |= ZUG_L_COPIES;
 	}
 	if (l->op == ZUG_OP_CONNECT || l->op == ZUG_OP_BIND)
-		l->object2 = address_object(k, t, e);
+		l->object2 = address_object(k, t, e, e->arg[1], e->arg[2]);
+	if (e->nr == SYS_sendto && e->arg[3])
+		l->object2 = address_object(k, t, e, e->arg[3] & ((1ull << ZUG_SENDTO_LENGTH) - 1),
+					    e->arg[3] >> ZUG_SENDTO_LENGTH);
 	if (l->object && (l->op == ZUG_OP_BIND || l->op == ZUG_OP_LISTEN)) {
 		uint64_t address = places_bound(k->o.places, l->object, l->object2);
 

@@ -120,6 +120,20 @@ static void label_look(struct kworld *k, struct zug_label *l, int pid)
 		l->object2 = children_object(k, k->w.tasks[k->w.tasks[k->w.tasks[of].process].parent].process);
 }
 
+/* A task wants a signal when its parent ends: if it has ended by then none comes. */
+static void label_parent(struct kworld *k, const struct world_task *t, struct zug_label *l)
+{
+	uint32_t parent = k->w.tasks[t->process].parent;
+	bool told;
+
+	if (parent == WORLD_NO_TASK)
+		return;
+	parent = k->w.tasks[parent].process;
+	l->object = end_object(k, parent, NULL, &told);
+	if (told && k->w.tasks[parent].parent != WORLD_NO_TASK)
+		l->object2 = children_object(k, k->w.tasks[k->w.tasks[parent].parent].process);
+}
+
 /* What a signal of process pid by that descriptor goes to, as the process itself would call it; -1: none that lives. */
 static int pid_of_pidfd(pid_t pid, int fd)
 {
@@ -237,6 +251,8 @@ void kworld_label_signals(struct kworld *k, struct world_task *t, const struct z
 		label_signal_wait(k, t, l, e);
 	if (l->op == ZUG_OP_SIGACTION || l->op == ZUG_OP_SIGPROCMASK)
 		label_signal_rule(k, t, l, e);
+	if (l->op == ZUG_OP_PDEATHSIG)
+		label_parent(k, t, l);
 	if (e->nr == SYS_exit_group && others)
 		l->flags |= ZUG_L_ENDS_ALL;
 	if (e->nr == SYS_exit_group || (e->nr == SYS_exit && !others))

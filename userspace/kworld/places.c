@@ -8,13 +8,18 @@
  */
 #include <fcntl.h>
 #include <limits.h>
+#include <netinet/in.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 #include "kworld/places_internal.h"
 #include "lib/base/array.h"
+
+#define CHOSEN_PORT	32768	/* from there on the kernel chooses ports */
 
 static uint64_t mix(uint64_t h, uint64_t v)
 {
@@ -633,6 +638,35 @@ uint64_t places_temporary(struct places *p, const char *path, uint32_t task)
 	return see_at(p, key, id);
 }
 
+static bool is_name(const struct places *p, const char *name)
+{
+	for (size_t i = 0; i < p->nr_objects; i++)
+		if (p->objects[i].o.name && !strcmp(p->objects[i].o.name, name))
+			return true;
+	return false;
+}
+
+/* An address of a path is known by its last part, one of a network by a port that the kernel does not choose. */
+static void name_address(struct places *p, struct named *o, const void *address, size_t len, uint64_t n, uint32_t task)
+{
+	const struct sockaddr_un *un = address;
+	const struct sockaddr_in *in = address;
+	char path[sizeof(un->sun_path) + 1] = "", name[sizeof(path) + 16] = "";
+	const char *last;
+
+	if (un->sun_family == AF_UNIX && len > offsetof(struct sockaddr_un, sun_path)) {
+		memcpy(path, un->sun_path, len - offsetof(struct sockaddr_un, sun_path));
+		last = strrchr(path, '/');
+		snprintf(name, sizeof(name), "address %s", last ? last + 1 : path);
+	} else if (in->sin_family == AF_INET && ntohs(in->sin_port) < CHOSEN_PORT) {
+		snprintf(name, sizeof(name), "address :%u", ntohs(in->sin_port));
+	}
+	if (name[0] && name[strlen(name) - 1] != ' ' && !is_name(p, name))
+		o->o.name = strdup(name);
+	else
+		name_nth(o, "address", n, task);
+}
+
 uint64_t places_address(struct places *p, const void *address, size_t len, uint32_t task)
 {
 	uint64_t key = mix(17, len), n, id;
@@ -648,7 +682,7 @@ uint64_t places_address(struct places *p, const void *address, size_t len, uint3
 		id = zug_object_numbered(task, n);
 		o = add_object(p, id, "address");
 		if (o)
-			name_nth(o, "address", n, task);
+			name_address(p, o, address, len, n, task);
 		id = see_at(p, key, id);
 	}
 	if (len <= sizeof(text)) {

@@ -173,6 +173,18 @@ static bool is_own_buffer(struct report *r, const struct zug_label *l)
 	return zug_op_is_data(l->op) && report_is_private(r, l->object2) && !report_is_private(r, l->object);
 }
 
+/* A numbered object of another execution, which has another number here, if any: the explanation says so by ~. */
+static bool is_elsewhere(const struct report *r, uint64_t object)
+{
+	return zug_object_is_numbered(~object) && !trace_object(r->t, object) && !report_alias(r, object);
+}
+
+/* It depends on whether a process has ended; the signal that this sends to its parent is not what a reader looks for. */
+static bool is_look(const struct zug_label *l)
+{
+	return (l->op == ZUG_OP_KILL && !(l->flags & ZUG_L_WRITE)) || l->op == ZUG_OP_PDEATHSIG;
+}
+
 void report_label(struct report *r, const struct zug_label *label, char *buf, size_t len)
 {
 	const struct zug_label told = report_told(r, label), *l = &told;
@@ -183,12 +195,16 @@ void report_label(struct report *r, const struct zug_label *label, char *buf, si
 	/* a process that ends: the signal that it sends, where its parent notices that */
 	if (l->op == ZUG_OP_END && o && !strcmp(o->kind, "signal"))
 		report_object_name(r, l->object, b, sizeof(b));
-	else if (l->object && l->op != ZUG_OP_END)
+	/* whether a process has ended, and its parent knows */
+	else if (is_look(l) && l->object2)
+		report_object_name(r, l->object2, a, sizeof(a));
+	else if (l->object && l->op != ZUG_OP_END && !is_elsewhere(r, l->object))
 		report_object_name(r, l->object, a, sizeof(a));
 	/* the source's name is that of the first of two */
 	if (l->object == label->object)
 		put_source_name(r, l, a, sizeof(a));
-	if (l->object2 && !(l->flags & ZUG_L_PART) && !is_own_buffer(r, l))
+	if (l->object2 && !(l->flags & ZUG_L_PART) && !is_own_buffer(r, l) && !is_elsewhere(r, l->object2) &&
+	    !is_look(l))
 		report_object_name(r, l->object2, b, sizeof(b));
 	snprintf(buf, len, "%s%s%s%s%s%s%s", operation(r, l, op, sizeof(op)), a[0] ? " " : "", a, b[0] ? " (" : "",
 		 b, b[0] ? ")" : "", l->flags & ZUG_L_TIMER ? " after a timer fires" : "");
