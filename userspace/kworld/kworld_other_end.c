@@ -7,10 +7,12 @@
  */
 #include <dirent.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include "kworld/kworld_internal.h"
 #include "kernel/syscalls.h"
 #include "lib/base/proc_status.h"
@@ -59,11 +61,12 @@ static bool has_open(int pid, const struct stat *pipe, int but)
 	return has;
 }
 
-/* The descriptor for which the task waits in a call that reads (*reads) or writes; -1: in none. */
+/* The descriptor for which the task waits in a call that reads (*reads) or writes, or polls that one alone; -1: in none. */
 static int descriptor_of(const struct world_task *t, bool *reads)
 {
 	const struct syscall_desc *d;
 	unsigned long long args[4];
+	struct pollfd polled;
 	char path[32];
 	int nr = -1;
 	FILE *f;
@@ -75,6 +78,10 @@ static int descriptor_of(const struct world_task *t, bool *reads)
 	if (f)
 		fclose(f);
 	d = syscall_desc(nr);
+	if ((nr == SYS_poll || nr == SYS_ppoll) && args[1] == 1 && remote_read(t->pid, args[0], &polled, sizeof(polled))) {
+		*reads = polled.events & POLLIN;
+		return polled.fd;
+	}
 	if (!d || !d->wait_fd || !d->fd_arg || (d->op != ZUG_OP_READ && d->op != ZUG_OP_WRITE))
 		return -1;
 	*reads = d->op == ZUG_OP_READ;

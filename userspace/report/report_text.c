@@ -136,7 +136,7 @@ struct zug_label report_told(struct report *r, const struct zug_label *l)
 {
 	struct zug_label told = *l;
 
-	if (zug_op_has_buffer(l->op) && l->object2 && report_is_private(r, l->object2))
+	if ((zug_op_has_buffer(l->op) || l->op == ZUG_OP_RESUME) && l->object2 && report_is_private(r, l->object2))
 		told.object2 = 0;
 	if (!zug_op_is_data(l->op) || !l->object || !l->object2 || l->flags & ZUG_L_PART ||
 	    !report_is_private(r, l->object) || report_is_private(r, l->object2))

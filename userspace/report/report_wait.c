@@ -194,6 +194,15 @@ static bool is_library(const struct trace_frame *f)
 	return f->file ? symbols_of_library(f->file) : f->function && strstr(f->function, ".so") && strstr(f->function, "+0x");
 }
 
+/* A shell makes it: its place is a line of the script. */
+static bool is_in_script(const struct trace_site *s)
+{
+	const char *file = s->nr_frames == 1 && s->frames[0].line ? s->frames[0].file : NULL;
+	const char *slash = file ? strrchr(file, '/') : NULL, *end = file ? strrchr(slash ? slash : file, '.') : NULL;
+
+	return file && (!end || !strcmp(end, ".sh") || !strcmp(end, ".bash") || !strcmp(end, ".dash"));
+}
+
 /*
  * A stack may show nothing of the program: main() has returned, or a library waits. Then the task's
  * last step in the program is printed instead.
@@ -210,8 +219,7 @@ static void put_last_place(struct report *r, const struct trace_stack *s)
 
 		step = trace_step(r->t, i);
 		site = step->task == s->task ? trace_site(r->t, step->label.site) : NULL;
-		/* of a shell the site tells the line of its script */
-		if (!site || (!site->nr_frames && report_is_system_module(trace_module(r->t, site->module))))
+		if (!site || (!is_in_script(site) && report_is_system_module(trace_module(r->t, site->module))))
 			continue;
 		nr = report_frames(r, step->label.site, &frames);
 		own = report_main_frame(frames, nr);
