@@ -72,6 +72,11 @@ void takers_step(struct takers *k, uint32_t task, const struct zug_label *label)
 		if (l)
 			l->no_lock = true;
 		break;
+	case ZUG_OP_SEM_INIT: case ZUG_OP_MUTEX_INIT: case ZUG_OP_RWLOCK_INIT:
+		l = find(k, label->object);
+		if (l)
+			*l = (struct taker){ .task = WORLD_NO_TASK };
+		break;
 	case ZUG_OP_RESUME:
 		/* who waited for it in the kernel has it now, unless another one was faster */
 		l = find(k, label->object);
