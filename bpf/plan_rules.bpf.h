@@ -3,6 +3,27 @@
 #ifndef ZUG_PLAN_RULES_BPF_H
 #define ZUG_PLAN_RULES_BPF_H
 
+/* False when the program has gone round too often, which it never does: for the verifier (may_goto, Linux 6.9). */
+#define can_loop ({						\
+	__label__ over, on;					\
+	bool can = true;					\
+	asm volatile goto("may_goto %l[over]" : : : : over);	\
+	goto on;						\
+over:	can = false;						\
+on:	can;							\
+})
+
+/*
+ * The numbers of all peers, one after the other. bpf_for() calls the kernel for each of them, which takes as long as what most
+ * of these loops do. The number lies in memory: the verifier would follow each of its values around the loop. One loop at a
+ * time.
+ */
+#define CURSOR(plan)	(*(volatile __u32 *)&(plan)->cursor)
+#define for_peers(plan, i)							\
+	for (CURSOR(plan) = 0;							\
+	     can_loop && ((i) = CURSOR(plan)) < (plan)->nr_peers && (i) < ZUG_PLAN_PEERS; \
+	     CURSOR(plan) = (i) + 1)
+
 /* SEARCH_RANK_ZERO of search/search.h */
 #define RANK_ZERO	(1ull << 63)
 
@@ -164,11 +185,9 @@ static __noinline int weighted(struct zug_plan *plan, __u32 nth)
 	__u32 i;
 
 	*left = nth;
-	bpf_for(i, 0, ZUG_PLAN_PEERS) {
+	for_peers(plan, i) {
 		__u32 weight = peer_weight(plan, i);
 
-		if (i >= plan->nr_peers)
-			break;
 		if (!plan->peers[i & (ZUG_PLAN_PEERS - 1)].on)
 			continue;
 		if (*left < weight)
@@ -201,11 +220,9 @@ static __noinline int find_top(struct zug_plan *plan)
 	__u32 i;
 
 	*best = *top = 0;
-	bpf_for(i, 0, ZUG_PLAN_PEERS) {
+	for_peers(plan, i) {
 		struct zug_peer *q = &plan->peers[i & (ZUG_PLAN_PEERS - 1)];
 
-		if (i >= plan->nr_peers)
-			break;
 		if (!q->on)
 			continue;
 		if (!q->weight)
@@ -266,11 +283,9 @@ static __noinline int redraw(struct zug_plan *plan, __u32 chosen)
 
 	if (!(q->access.how & ZUG_ACCESS_KNOWN))
 		return -1;
-	bpf_for(i, 0, ZUG_PLAN_PEERS) {
+	for_peers(plan, i) {
 		struct zug_peer *x = &plan->peers[i & (ZUG_PLAN_PEERS - 1)];
 
-		if (i >= plan->nr_peers)
-			break;
 		/* who has no priority needs no other one */
 		if (!x->weight || i == chosen)
 			continue;
@@ -354,11 +369,8 @@ static __noinline int gather_marks(struct zug_plan *plan)
 	__u32 i;
 
 	*marked = 0;
-	bpf_for(i, 0, ZUG_PLAN_PEERS) {
-		if (i >= plan->nr_peers)
-			break;
+	for_peers(plan, i)
 		*marked |= plan->peers[i & (ZUG_PLAN_PEERS - 1)].access.marks;
-	}
 	return 0;
 }
 
@@ -378,10 +390,10 @@ static __always_inline int pended(struct zug_plan *plan)
 	*at = stays ? holder : next_on(plan, 0);
 	if (plan->nr_constraints)
 		gather_marks(plan);
-	bpf_for(i, 0, ZUG_PLAN_PEERS) {
+	for_peers(plan, i) {
 		struct zug_peer *q = &plan->peers[i & (ZUG_PLAN_PEERS - 1)];
 
-		if (i >= plan->nr_peers || plan->nr_on < 2 || stays)
+		if (plan->nr_on < 2 || stays)
 			break;
 		if (!q->on)
 			continue;
@@ -419,11 +431,11 @@ static __always_inline void release_all(struct zug_plan *plan)
 	__u32 i;
 
 	plan->intended = 0;
-	bpf_for(i, 0, ZUG_PLAN_PEERS) {
-		if (i >= plan->nr_peers)
-			break;
+	if (plan->released)
+		return;
+	plan->released = 1;
+	for_peers(plan, i)
 		plan->peers[i & (ZUG_PLAN_PEERS - 1)].held = 0;
-	}
 }
 
 /* Which task is to make the next operation on the object: one of those that are on, by weight; that one if none has any. */
@@ -435,33 +447,36 @@ static __always_inline void intend(struct zug_plan *plan, __u32 otherwise)
 }
 
 /*
- * The one with the highest priority of the tasks that are on and not held; all: also if its operation is on the object and
- * another one is intended. What has no priority yet draws it. plan->drawn is it; 0: there is none; -1: it is not clear.
+ * Of the tasks that are on and not held the one with the highest priority: plan->highest; and the one of those whose operation
+ * is not on the object, or that are intended: plan->drawn, with plan->best. What has no priority yet draws it. 1 + the peer,
+ * 0: there is none. -1: it is not clear.
  */
-static __noinline int highest(struct zug_plan *plan, int all)
+static __noinline int highest(struct zug_plan *plan)
 {
-	volatile __u64 *best = &plan->best;
-	volatile __u32 *at = &plan->drawn;
+	volatile __u64 *best = &plan->best, *most = &plan->lowest;
+	volatile __u32 *at = &plan->drawn, *top = &plan->highest;
 	__u32 i;
 
-	*best = *at = 0;
-	bpf_for(i, 0, ZUG_PLAN_PEERS) {
+	*best = *most = *at = *top = 0;
+	for_peers(plan, i) {
 		struct zug_peer *q = &plan->peers[i & (ZUG_PLAN_PEERS - 1)];
 
-		if (i >= plan->nr_peers)
-			break;
 		if (!q->on || q->held)
 			continue;
 		if (!is_told(plan, i))
 			return -1;
 		if (!q->priority)
 			q->priority = next_draw(plan) | 1;
-		if (q->priority > *best && (all || i + 1 == plan->intended || !selects(plan, q))) {
+		if (q->priority > *most) {
+			*most = q->priority;
+			*top = i + 1;
+		}
+		if (q->priority > *best && (i + 1 == plan->intended || !selects(plan, q))) {
 			*best = q->priority;
 			*at = i + 1;
 		}
 	}
-	return *at;
+	return 0;
 }
 
 /* Tasks with a higher priority than plan->best are held. */
@@ -469,11 +484,10 @@ static __always_inline void hold_above(struct zug_plan *plan)
 {
 	__u32 i;
 
-	bpf_for(i, 0, ZUG_PLAN_PEERS) {
+	plan->released = 0;
+	for_peers(plan, i) {
 		struct zug_peer *q = &plan->peers[i & (ZUG_PLAN_PEERS - 1)];
 
-		if (i >= plan->nr_peers)
-			break;
 		q->held |= q->on && q->priority > plan->best;
 	}
 }
@@ -489,12 +503,13 @@ static __noinline int picked(struct zug_plan *plan)
 	bpf_for(i, 0, 2) {
 		if (plan->nr_on < 2)
 			break;
-		*next = highest(plan, true);
-		if (*next < 0)
+		if (highest(plan))
 			return -1;
-		if (*next && !plan->intended && selects(plan, &plan->peers[(*next - 1) & (ZUG_PLAN_PEERS - 1)]))
-			intend(plan, *next - 1);
-		*next = highest(plan, false);
+		if (plan->highest && !plan->intended && selects(plan, &plan->peers[(plan->highest - 1) & (ZUG_PLAN_PEERS - 1)])) {
+			intend(plan, plan->highest - 1);
+			highest(plan);
+		}
+		*next = plan->drawn;
 		if (*next)
 			break;
 		release_all(plan);
@@ -507,7 +522,7 @@ static __noinline int picked(struct zug_plan *plan)
 	if (selects(plan, q)) {
 		peer_steps(plan, *next - 1, 1);
 		release_all(plan);
-	} else if (plan->nr_on > 1) {
+	} else if (plan->nr_on > 1 && (int)plan->highest != *next) {
 		hold_above(plan);
 	}
 	q->priority = 0;

@@ -176,6 +176,10 @@ struct zug_plan {
 	__u32 nr_on, sum;
 	__u32 top;		/* RANKS: 1 + the enabled one with the highest; 0: unknown */
 	__u32 drawn, chosen;
+	__u32 cursor;		/* of for_peers() */
+	__u32 highest;		/* SELECTION: 1 + the one that highest() has found; 0: none */
+	__u32 released;		/* SELECTION: no peer is held */
+	__u32 pad;
 	__u32 look;		/* the lock that is looked at next in turn */
 	__s32 wish;
 	__u64 set[ZUG_PLAN_PEERS / 64];
@@ -183,7 +187,7 @@ struct zug_plan {
 	__u64 draws;		/* state of the generator */
 	__u32 weight_step;	/* what a task's weight loses with a step */
 	__u32 weight_least;	/* the weight of one that has none. (The sum of all weights is below 2^32.) */
-	__u64 lowest;		/* RANKS */
+	__u64 lowest;		/* RANKS; with SELECTION the kernel side's own */
 	__u32 choices;		/* RANKS, TURNS: made so far, */
 	__u32 choices_end;	/* and as many as it holds for */
 	struct {
@@ -291,7 +295,7 @@ struct zug_lease {
 };
 
 _Static_assert(sizeof(struct zug_peer) == 96, "zug_peer");
-_Static_assert(sizeof(struct zug_plan) == 26560, "zug_plan");
-_Static_assert(sizeof(struct zug_lease) == 31008, "zug_lease");
+_Static_assert(sizeof(struct zug_plan) == 26576, "zug_plan");
+_Static_assert(sizeof(struct zug_lease) == 31024, "zug_lease");
 
 #endif
