@@ -93,6 +93,9 @@ struct trace_step {
 	uint32_t flags;		/* TRACE_STEP_* */
 	uint32_t nr_enabled;
 	const uint32_t *enabled;	/* ascending task numbers; includes `task` */
+	/* For the writer, which then need not compare lists: the same set, a bit for each task. All steps have it, or none. */
+	const uint64_t *bits;
+	uint32_t nr_words;
 };
 #define TRACE_STEP_PREEMPTION	(1u << 0)	/* the turn was taken from an enabled task */
 #define TRACE_STEP_YIELDED	(1u << 1)	/* `last` had yielded */

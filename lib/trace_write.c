@@ -42,6 +42,8 @@ struct trace_writer {
 	uint32_t task;
 	uint32_t *enabled;
 	uint32_t nr_enabled, enabled_size;
+	uint64_t *bits;			/* the same set where steps have trace_step.bits */
+	size_t nr_words, used_words;	/* room; of which these may have bits */
 	struct zug_label *labels;	/* the ring */
 	uint32_t nr_labels, next_label;
 	uint16_t *hints;		/* hash of a label -> its index in the ring, perhaps */
@@ -514,8 +516,44 @@ static uint32_t put_toggles(struct trace_writer *w, const struct trace_step *s, 
 	return n;
 }
 
+/* The same by bits. */
+static uint32_t put_toggled_bits(struct trace_writer *w, const struct trace_step *s, bool count_only)
+{
+	uint32_t n = 0, task, next = 0;
+
+	for (uint32_t i = 0; i < w->used_words || i < s->nr_words; i++) {
+		uint64_t toggled = (i < w->used_words ? w->bits[i] : 0) ^ (i < s->nr_words ? s->bits[i] : 0);
+
+		for (; toggled; toggled &= toggled - 1) {
+			n++;
+			if (count_only)
+				continue;
+			task = i * 64 + (uint32_t)__builtin_ctzll(toggled);
+			put_varint(w, task - next);
+			next = task + 1;
+		}
+	}
+	return n;
+}
+
+static uint32_t count_toggles(struct trace_writer *w, const struct trace_step *s)
+{
+	if (!s->bits)
+		return put_toggles(w, s, true);
+	if (!ARRAY_RESERVE(w->bits, w->nr_words, s->nr_words)) {
+		fail(w, -ENOMEM);
+		return 0;
+	}
+	return put_toggled_bits(w, s, true);
+}
+
 static bool enabled_set(struct trace_writer *w, const struct trace_step *s)
 {
+	if (s->bits) {
+		memcpy(w->bits, s->bits, s->nr_words * sizeof(*w->bits));
+		w->used_words = s->nr_words;
+		return true;
+	}
 	if (!ARRAY_RESERVE(w->enabled, w->enabled_size, s->nr_enabled)) {
 		fail(w, -ENOMEM);
 		return false;
@@ -537,7 +575,7 @@ int trace_add_step(struct trace_writer *w, const struct trace_step *s)
 		return w->error;
 	if (s->step != w->nr_steps || s->task == TRACE_NO_TASK)
 		return fail(w, -EINVAL);
-	toggles = put_toggles(w, s, true);
+	toggles = count_toggles(w, s);
 	if (toggles == NOT_ASCENDING)
 		return fail(w, -EINVAL);
 	start = w->summed = w->len;
@@ -555,7 +593,10 @@ int trace_add_step(struct trace_writer *w, const struct trace_step *s)
 	if (toggles) {
 		bits |= TRACE_STEP_ENABLED;
 		put_varint(w, toggles);
-		put_toggles(w, s, false);
+		if (s->bits)
+			put_toggled_bits(w, s, false);
+		else
+			put_toggles(w, s, false);
 		if (!enabled_set(w, s))
 			return w->error;
 	}
@@ -601,6 +642,7 @@ int trace_close(struct trace_writer *w, bool discard)
 	free(w->labels);
 	free(w->hints);
 	free(w->enabled);
+	free(w->bits);
 	free(w->frame);
 	free(w->buf);
 	free(w->path);

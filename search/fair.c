@@ -132,6 +132,17 @@ static void yield(struct fair *f, uint32_t i)
 	}
 }
 
+static void note_enabled(struct fair *f, const struct search_point *point)
+{
+	uint32_t nr = !point->bits ? 0 : point->nr_words < f->words ? point->nr_words : f->words;
+
+	if (nr)
+		memcpy(f->enabled, point->bits, nr * sizeof(*f->enabled));
+	memset(f->enabled + nr, 0, (f->words - nr) * sizeof(*f->enabled));
+	for (uint32_t i = 0; !point->bits && i < point->nr_enabled; i++)
+		put(f->enabled, point->cand[point->enabled[i]].task);
+}
+
 int fair_step(struct fair *f, const struct search_point *point)
 {
 	uint32_t t = point->last, top = point->cand[point->nr - 1].task;
@@ -145,9 +156,7 @@ int fair_step(struct fair *f, const struct search_point *point)
 		return -ENOMEM;
 	/* without a yielder it is not of the point before, but nothing is compared with it then */
 	memcpy(f->before, f->enabled, f->words * sizeof(*f->before));
-	memset(f->enabled, 0, f->words * sizeof(*f->enabled));
-	for (uint32_t i = 0; i < point->nr_enabled; i++)
-		put(f->enabled, point->cand[point->enabled[i]].task);
+	note_enabled(f, point);
 	for (uint32_t i = 0; i < f->nr_yielders; i++) {
 		uint64_t *p = set(f, i, BEHIND), *e = set(f, i, E), *d = set(f, i, D);
 

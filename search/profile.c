@@ -84,8 +84,7 @@ static int count(struct profile *p, uint64_t object, uint32_t task, bool write, 
 
 int profile_meet(struct profile *p, uint32_t task, uint32_t parent)
 {
-	/* it has been met in this execution */
-	if (task < p->nr_lives && p->lives[task].born)
+	if (profile_has_met(p, task))
 		return 0;
 	if (add_task(p, task, parent) || !ARRAY_RESERVE_ZERO(p->lives, p->nr_lives, p->nr_tasks))
 		return -ENOMEM;

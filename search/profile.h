@@ -71,6 +71,11 @@ struct profile {
 
 void profile_fini(struct profile *p);
 
+static inline bool profile_has_met(const struct profile *p, uint32_t task)
+{
+	return task < p->nr_lives && p->lives[task].born;
+}
+
 /* The task exists in this execution, if it makes steps or not. -ENOMEM. */
 int profile_meet(struct profile *p, uint32_t task, uint32_t parent);
 

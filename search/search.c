@@ -274,6 +274,7 @@ static int list_enabled(struct search *s, struct search_point *p)
 			s->enabled[p->nr_enabled++] = i;
 	}
 	p->enabled = s->enabled;
+	p->bits = NULL;
 	s->nr_enabled = p->nr_enabled;
 	return 0;
 }
@@ -377,18 +378,47 @@ static bool is_replay(const struct search *s)
 	return s->force && s->nr_forced;
 }
 
+static int meet(struct search *s, const struct search_cand *c)
+{
+	return profile_has_met(&s->profile, c->task) ? 0 : profile_meet(&s->profile, c->task, c->parent);
+}
+
+/* The tasks that have come since the number of tasks was another one. */
+static int meet_new(struct search *s, const struct search_point *p)
+{
+	bool any = !p->changed || s->unmet;
+	int ret = 0;
+
+	for (uint32_t k = 0; k < (any ? p->nr : p->nr_changed) && !ret; k++) {
+		uint32_t at = any ? k : search_cand_of(p, p->changed[k]);
+
+		if (at != UINT32_MAX)
+			ret = meet(s, &p->cand[at]);
+	}
+	s->unmet = false;
+	return ret;
+}
+
+/* Whether a task has come though the number of tasks is the same. */
+static bool is_unmet(const struct search *s, const struct search_point *p)
+{
+	for (uint32_t k = 0; p->changed && k < p->nr_changed; k++)
+		if (!profile_has_met(&s->profile, p->changed[k]))
+			return true;
+	return !p->changed;
+}
+
 /* Steps teach where tasks end, too: one that is gone after its own step came to its end, others were killed. */
 static int count_step(struct search *s, const struct search_point *p, uint32_t i)
 {
-	uint32_t last = ARRAY_FROM(p->nr, k, p->cand[k].task < s->counted);
-
-	if (p->step && (last == p->nr || p->cand[last].task != s->counted))
+	if (p->step && search_cand_of(p, s->counted) == UINT32_MAX)
 		profile_ended(&s->profile, s->counted);
 	s->counted = p->cand[i].task;
 	/* who is killed before it makes a step is only seen here */
-	for (uint32_t k = 0; p->nr != s->nr_met && k < p->nr; k++)
-		if (profile_meet(&s->profile, p->cand[k].task, p->cand[k].parent))
-			return -ENOMEM;
+	if (p->nr == s->nr_met)
+		s->unmet |= is_unmet(s, p);
+	else if (meet_new(s, p))
+		return -ENOMEM;
 	s->nr_met = p->nr;
 	return profile_step(&s->profile, p->cand[i].task, p->cand[i].parent, &p->cand[i].label);
 }
@@ -593,6 +623,7 @@ void search_end(struct search *s, const struct search_end *end)
 	if (e.result == SEARCH_PASS && s->nr_met)
 		profile_ended(&s->profile, s->counted);
 	s->nr_met = 0;
+	s->unmet = false;
 	if (!is_replay(s) && !s->env.frozen)
 		profile_end(&s->profile);
 	patience_end(&s->patience, !is_replay(s) && !s->env.frozen);

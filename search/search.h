@@ -51,13 +51,26 @@ struct search_point {
 	const uint32_t *enabled;	/* indices of those that are, ascending, nr_enabled of them; NULL: the search */
 					/* looks itself */
 	uint32_t nr_enabled;
+	/*
+	 * What spares looks at every task. All others are in cand as they were at the point before, or are in neither; one
+	 * may be named twice. NULL: any may be another.
+	 */
+	const uint32_t *changed;
+	uint32_t nr_changed;
+	const uint32_t *places;	/* by task, nr_places of them: its index in cand and 1 more, 0: it is not there; or NULL */
+	uint32_t nr_places;
+	const uint64_t *bits;	/* with the list of those that are enabled: the same, nr_words with a bit for each task; or NULL */
+	uint32_t nr_words;
 };
 
 /* Where the task is among the candidates; UINT32_MAX: it is none. */
 static inline uint32_t search_cand_of(const struct search_point *p, uint32_t task)
 {
-	uint32_t low = ARRAY_FROM(p->nr, c, p->cand[c].task < task);
+	uint32_t low;
 
+	if (p->places)
+		return task < p->nr_places ? p->places[task] - 1 : UINT32_MAX;
+	low = ARRAY_FROM(p->nr, c, p->cand[c].task < task);
 	return low < p->nr && p->cand[low].task == task ? low : UINT32_MAX;
 }
 

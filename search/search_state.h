@@ -21,6 +21,7 @@ struct search {
 
 	struct hb hb;
 	struct profile profile;		/* if the strategy wants it */
+	bool unmet;		/* a task may have come since, while the number of tasks was the same */
 	uint32_t nr_met, counted;	/* at the last step of this execution that was counted: tasks, who made it */
 	struct fair fair;
 	struct patience patience;

@@ -3,36 +3,6 @@
 #include <string.h>
 #include "lib/base/id_map.h"
 
-/* Ids may be addresses or counters: all their bits decide (the finaliser of splitmix64). */
-static uint64_t mix(uint64_t x)
-{
-	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ull;
-	x = (x ^ x >> 27) * 0x94d049bb133111ebull;
-	return x ^ x >> 31;
-}
-
-static bool used(const struct id_map *m, const struct id_map_entry *e)
-{
-	return e->round == m->round + 1;
-}
-
-/* The entry of id, or the free one where it belongs. The map has entries. */
-static struct id_map_entry *entry_of(const struct id_map *m, uint64_t id)
-{
-	size_t i = mix(id) & (m->size - 1);
-
-	while (used(m, &m->entries[i]) && m->entries[i].id != id)
-		i = (i + 1) & (m->size - 1);
-	return &m->entries[i];
-}
-
-uint32_t *id_map_find(const struct id_map *m, uint64_t id)
-{
-	struct id_map_entry *e = m->size ? entry_of(m, id) : NULL;
-
-	return e && used(m, e) ? &e->value : NULL;
-}
-
 static bool grow(struct id_map *m)
 {
 	struct id_map larger = { .nr = m->nr, .size = m->size ? 2 * m->size : 64, .round = m->round };
@@ -41,8 +11,8 @@ static bool grow(struct id_map *m)
 	if (!larger.entries)
 		return false;
 	for (size_t i = 0; i < m->size; i++)
-		if (used(m, &m->entries[i]))
-			*entry_of(&larger, m->entries[i].id) = m->entries[i];
+		if (id_map_used(m, &m->entries[i]))
+			*id_map_entry_of(&larger, m->entries[i].id) = m->entries[i];
 	free(m->entries);
 	*m = larger;
 	return true;
@@ -54,10 +24,10 @@ uint32_t *id_map_add(struct id_map *m, uint64_t id, uint32_t value, bool *added)
 
 	if (2 * (m->nr + 1) > m->size && !grow(m))
 		return NULL;
-	e = entry_of(m, id);
+	e = id_map_entry_of(m, id);
 	if (added)
-		*added = !used(m, e);
-	if (!used(m, e)) {
+		*added = !id_map_used(m, e);
+	if (!id_map_used(m, e)) {
 		*e = (struct id_map_entry){ .id = id, .value = value, .round = m->round + 1 };
 		m->nr++;
 	}

@@ -67,8 +67,7 @@ struct guided {
 	struct id_map written;		/* objects, in writers */
 	uint64_t *writers;		/* the keys of the last writes */
 	uint32_t room_writers;
-	uint64_t *prio;		/* by task; 0: to be drawn */
-	uint32_t nr_prio;
+	struct priorities prio;
 };
 
 static void guided_fini(void *state)
@@ -79,7 +78,7 @@ static void guided_fini(void *state)
 	id_map_free(&g->by_key);
 	id_map_free(&g->written);
 	free(g->writers);
-	free(g->prio);
+	priorities_free(&g->prio);
 }
 
 static int guided_init(void *state, struct search_env *env, const int64_t *args)
@@ -155,8 +154,7 @@ static int guided_begin(void *state, uint64_t iteration)
 {
 	struct guided *g = state;
 
-	if (g->nr_prio)
-		memset(g->prio, 0, g->nr_prio * sizeof(*g->prio));
+	priorities_clear(&g->prio);
 	id_map_clear(&g->written);
 	g->parent = draw_parent(g);
 	g->now = g->kept[g->parent];
@@ -252,15 +250,16 @@ static uint32_t choose_cand(struct guided *g, const struct choice *c)
 	uint32_t best = 0;
 	int best_wish = 0;
 
+	if (!g->now.nr)
+		return priorities_highest(&g->prio, &g->env->rng, c);
 	for (uint32_t i = 0; i < c->nr && c->nr > 1; i++) {
 		const struct search_cand *cand = choice_cand(c, i);
+		uint64_t *one = &g->prio.prio[cand->task];
 		int w = wish(g, c->point, cand);
 
-		if (!g->prio[cand->task])
-			g->prio[cand->task] = rng_next(&g->env->rng) | 1;
-		if (!i || w > best_wish ||
-		    (w == best_wish &&
-		     g->prio[cand->task] > g->prio[choice_cand(c, best)->task])) {
+		if (!*one)
+			*one = rng_next(&g->env->rng) | 1;
+		if (!i || w > best_wish || (w == best_wish && *one > g->prio.prio[choice_cand(c, best)->task])) {
 			best = i;
 			best_wish = w;
 		}
@@ -277,12 +276,13 @@ static int guided_pick(void *state, const struct choice *c)
 	uint64_t key, writer;
 	uint32_t best;
 
-	if (!ARRAY_RESERVE_ZERO(g->prio, g->nr_prio, p->cand[p->nr - 1].task + 1))
+	if (priorities_reserve(&g->prio, p))
 		return -ENOMEM;
 	best = choose_cand(g, c);
 	chosen = choice_cand(c, best);
 	a = access_of(&chosen->label);
-	priorities_redraw(g->prio, p, chosen->task, &a);
+	if (priorities_redraw(&g->prio, p, chosen->task, &a))
+		return -ENOMEM;
 	if (!a.object[0])
 		return (int)best;
 	key = key_of(chosen, a.object[0]);
@@ -322,7 +322,7 @@ static uint64_t guided_promise(const void *state, const struct search_point *poi
 	const struct guided *g = state;
 
 	*until = SEARCH_UNTIL_CHANGE;
-	return !g->now.nr && priorities_next(g->prio, &g->env->rng, point) == task;
+	return !g->now.nr && priorities_next(&g->prio, &g->env->rng, point) == task;
 }
 
 /* false: it is not at a place in the code. */
@@ -360,7 +360,7 @@ static uint64_t guided_weight(const void *state, uint32_t task)
 {
 	const struct guided *g = state;
 
-	return task < g->nr_prio ? g->prio[task] : 0;
+	return priorities_of(&g->prio, task);
 }
 
 static void guided_end(void *state, const struct search_end *end)

@@ -94,6 +94,7 @@ struct member {
 struct portfolio {
 	struct search_env *env;
 	struct member members[NR_MEMBERS];
+	uint8_t observing[NR_MEMBERS], nr_observing;	/* those that look at each step */
 	struct member *now;
 	struct member *base;	/* chooses the next execution, which never preempts; NULL: none does */
 	const uint8_t *opening;
@@ -154,8 +155,11 @@ static int portfolio_init(void *state, struct search_env *env, const int64_t *ar
 	p->env = env;
 	p->opening = args[PORTFOLIO_EVENTS] ? opening_events : opening;
 	p->nr_opening = args[PORTFOLIO_EVENTS] ? sizeof(opening_events) : sizeof(opening);
-	for (size_t i = 0; i < NR_MEMBERS && !ret; i++)
+	for (size_t i = 0; i < NR_MEMBERS && !ret; i++) {
 		ret = start_member(p, i, false);
+		if (!ret && p->members[i].type->observe)
+			p->observing[p->nr_observing++] = (uint8_t)i;
+	}
 	return ret;
 }
 
@@ -330,10 +334,10 @@ static int portfolio_observe(void *state, const struct search_point *point, uint
 {
 	struct portfolio *p = state;
 
-	for (size_t i = 0; i < NR_MEMBERS; i++) {
-		const struct member *m = &p->members[i];
+	for (size_t k = 0; k < p->nr_observing; k++) {
+		const struct member *m = &p->members[p->observing[k]];
 
-		if (!m->done && m->type->observe && m->type->observe(m->state, point, at))
+		if (!m->done && m->type->observe(m->state, point, at))
 			return -ENOMEM;
 	}
 	return 0;

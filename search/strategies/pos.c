@@ -20,8 +20,7 @@
 
 struct pos {
 	struct search_env *env;
-	uint64_t *prio;		/* by task; 0: to be drawn */
-	uint32_t nr_prio;
+	struct priorities prio;
 };
 
 static int pos_init(void *state, struct search_env *env, const int64_t *args)
@@ -38,8 +37,7 @@ static int pos_begin(void *state, uint64_t iteration)
 	struct pos *p = state;
 
 	(void)iteration;
-	if (p->nr_prio)
-		memset(p->prio, 0, p->nr_prio * sizeof(*p->prio));
+	priorities_clear(&p->prio);
 	return SEARCH_GO;
 }
 
@@ -51,13 +49,12 @@ static int pos_pick(void *state, const struct choice *c)
 	struct access a;
 	uint32_t best;
 
-	if (!ARRAY_RESERVE_ZERO(p->prio, p->nr_prio, point->cand[point->nr - 1].task + 1))
+	if (priorities_reserve(&p->prio, point))
 		return -ENOMEM;
-	best = priorities_highest(p->prio, &p->env->rng, c);
+	best = priorities_highest(&p->prio, &p->env->rng, c);
 	chosen = choice_cand(c, best);
 	a = access_of(&chosen->label);
-	priorities_redraw(p->prio, point, chosen->task, &a);
-	return (int)best;
+	return priorities_redraw(&p->prio, point, chosen->task, &a) ? -ENOMEM : (int)best;
 }
 
 /*
@@ -70,7 +67,7 @@ static uint64_t pos_promise(const void *state, const struct search_point *point,
 	const struct pos *p = state;
 
 	*until = SEARCH_UNTIL_CHANGE;
-	return priorities_next(p->prio, &p->env->rng, point) == task;
+	return priorities_next(&p->prio, &p->env->rng, point) == task;
 }
 
 static void pos_rule(const void *state, struct search_rule *r)
@@ -83,14 +80,14 @@ static uint64_t pos_weight(const void *state, uint32_t task)
 {
 	const struct pos *p = state;
 
-	return task < p->nr_prio ? p->prio[task] : 0;
+	return priorities_of(&p->prio, task);
 }
 
 static void pos_fini(void *state)
 {
 	struct pos *p = state;
 
-	free(p->prio);
+	priorities_free(&p->prio);
 }
 
 const struct strategy_type strategy_pos = {

@@ -55,6 +55,8 @@ struct step {
 	uint32_t prev[2];	/* the step before on each object, or NONE */
 	uint64_t key;		/* place and operation */
 	uint64_t past;		/* the key, and the pasts of all that comes before */
+	uint64_t beginning;	/* sum of the pasts of all steps before it */
+	uint32_t preemptions;	/* of all steps before it */
 };
 
 struct aim_step {
@@ -101,6 +103,7 @@ struct reversal {
 	struct id_map by_object;	/* of users */
 	struct aim aims[MAX_AIMS];	/* the oldest first */
 	uint32_t nr_aims;
+	uint32_t worst;		/* settle(): the aim with the most preemptions, the oldest of these; NONE: to be found */
 
 	/* of the execution that this strategy chooses */
 	const struct aim *now;	/* what it follows; NULL: nothing, or no more */
@@ -108,8 +111,7 @@ struct reversal {
 	uint32_t at;
 	uint64_t owed;		/* steps that the last task makes next: promised */
 	bool behind;		/* it has followed it to its end */
-	uint64_t *prio;		/* by task; 0: to be drawn */
-	uint32_t nr_prio;
+	struct priorities prio;
 	bool renewed, base;	/* points have come; it never preempts for that */
 
 	/* of the execution that is observed, if it is watched */
@@ -138,7 +140,7 @@ static void reversal_fini(void *state)
 	free(r->users);
 	id_map_free(&r->by_object);
 	id_map_free(&r->last);
-	free(r->prio);
+	priorities_free(&r->prio);
 	free(r->steps);
 	free(r->lives);
 	free(r->kept);
@@ -186,6 +188,18 @@ static void forget_execution(struct reversal *r)
 		r->lives[t] = (struct life){ .last = NONE, .enabler = NONE };
 }
 
+static void look_at(struct reversal *r, const struct search_point *p, uint32_t i, uint32_t last)
+{
+	struct life *l = &r->lives[p->cand[i].task];
+
+	if (!l->live)
+		l->last = last;
+	else if (p->cand[i].enabled && !l->enabled && p->cand[i].task != p->last)
+		l->enabler = last;
+	l->live = true;
+	l->enabled = p->cand[i].enabled;
+}
+
 /* A task that can run now and could not before was let go on by the last step. */
 static int look(struct reversal *r, const struct search_point *p)
 {
@@ -196,15 +210,11 @@ static int look(struct reversal *r, const struct search_point *p)
 	for (; nr < r->nr_lives; nr++)
 		r->lives[nr].last = r->lives[nr].enabler = NONE;
 	last = p->last < r->nr_lives ? r->lives[p->last].last : NONE;
-	for (uint32_t i = 0; i < p->nr; i++) {
-		struct life *l = &r->lives[p->cand[i].task];
+	for (uint32_t i = 0; i < (p->changed ? p->nr_changed : p->nr); i++) {
+		uint32_t at = p->changed ? search_cand_of(p, p->changed[i]) : i;
 
-		if (!l->live)
-			l->last = last;
-		else if (p->cand[i].enabled && !l->enabled && p->cand[i].task != p->last)
-			l->enabler = last;
-		l->live = true;
-		l->enabled = p->cand[i].enabled;
+		if (at != UINT32_MAX)
+			look_at(r, p, at, last);
 	}
 	return 0;
 }
@@ -356,10 +366,10 @@ static uint64_t neighbours(const struct reversal *r, uint32_t at, const struct s
 static int keep_steps(struct reversal *r)
 {
 	uint64_t beginning = 0;
-	uint32_t nr = 0;
+	uint32_t nr = 0, preemptions = 0;
 
 	if (!ARRAY_RESERVE(r->kept, r->room_kept, r->nr_steps + 1) ||
-	    !ARRAY_RESERVE(r->after, r->room_after, r->nr_steps + 1))
+	    !ARRAY_RESERVE_ZERO(r->after, r->room_after, r->nr_steps + 1))
 		return -ENOMEM;
 	id_map_clear(&r->last);
 	for (uint32_t i = 0; i < r->nr_steps; i++) {
@@ -386,7 +396,10 @@ static int keep_steps(struct reversal *r)
 		s.past = past_of(r, &s, false);
 		for (int o = 0; o < 2 && s.access.object[o]; o++)
 			note(r, neighbours(r, s.prev[o], &s), NEXT_TO);
+		s.beginning = beginning;
+		s.preemptions = preemptions;
 		beginning += s.past;
+		preemptions += s.preempts;
 		note(r, beginning, BEGINNING);
 		r->kept[i] = nr;
 		r->steps[nr++] = s;
@@ -395,10 +408,12 @@ static int keep_steps(struct reversal *r)
 	return 0;
 }
 
-/* Marks what comes of step i, up to step j; false: j does so by more than its objects. */
+/*
+ * Marks what comes of step i, up to step j; false: j does so by more than its objects. Nothing is marked before, and
+ * what comes before step i never is: so a pair costs what lies between its steps, not all that lies before.
+ */
 static bool mark(struct reversal *r, uint32_t i, uint32_t j)
 {
-	memset(r->after, 0, (j + 1) * sizeof(*r->after));
 	r->after[i] = true;
 	for (uint32_t k = i + 1;; k++) {
 		const struct step *s = &r->steps[k];
@@ -418,26 +433,39 @@ static bool mark(struct reversal *r, uint32_t i, uint32_t j)
 	}
 }
 
+static void unmark(struct reversal *r, uint32_t i, uint32_t j)
+{
+	memset(&r->after[i], 0, (j + 1 - i) * sizeof(*r->after));
+}
+
 static void drop_aim(struct reversal *r, uint32_t i)
 {
 	r->nr_aims--;
+	r->worst = NONE;
 	memmove(&r->aims[i], &r->aims[i + 1], (r->nr_aims - i) * sizeof(r->aims[0]));
+}
+
+static uint32_t most_preemptions(const struct reversal *r)
+{
+	uint32_t worst = 0;
+
+	for (uint32_t i = 1; i < r->nr_aims; i++)
+		if (r->aims[i].preemptions > r->aims[worst].preemptions)
+			worst = i;
+	return worst;
 }
 
 /* Makes room for an aim with so many preemptions; false: all that are there have fewer. */
 static bool make_room(struct reversal *r, uint32_t preemptions)
 {
-	uint32_t worst = 0;
-
 	if (r->nr_aims < MAX_AIMS)
 		return true;
-	for (uint32_t i = 1; i < r->nr_aims; i++)
-		if (r->aims[i].preemptions > r->aims[worst].preemptions)
-			worst = i;
-	if (r->aims[worst].preemptions < preemptions)
+	if (r->worst == NONE)
+		r->worst = most_preemptions(r);
+	if (r->aims[r->worst].preemptions < preemptions)
 		return false;
-	free(r->aims[worst].order);
-	drop_aim(r, worst);
+	free(r->aims[r->worst].order);
+	drop_aim(r, r->worst);
 	return true;
 }
 
@@ -445,10 +473,10 @@ static bool make_room(struct reversal *r, uint32_t preemptions)
 static int add_aim(struct reversal *r, uint32_t i, uint32_t j, uint64_t object)
 {
 	struct aim a = { .closes = r->steps[i].op == ZUG_OP_CLOSE || r->steps[j].op == ZUG_OP_CLOSE };
-	uint32_t last = NONE, near = r->steps[j].prev[r->steps[j].access.object[0] != object];
+	uint32_t last = i ? i - 1 : NONE, near = r->steps[j].prev[r->steps[j].access.object[0] != object];
 
-	a.beginning = past_of(r, &r->steps[j], true);
-	for (uint32_t k = 0; k < j; k++)
+	a.beginning = past_of(r, &r->steps[j], true) + r->steps[i].beginning;
+	for (uint32_t k = i; k < j; k++)
 		a.beginning += r->after[k] ? 0 : r->steps[k].past;
 	if (knows(r, a.beginning, BEGINNING) || knows(r, a.beginning, TRIED))
 		return 0;
@@ -459,7 +487,9 @@ static int add_aim(struct reversal *r, uint32_t i, uint32_t j, uint64_t object)
 		near = step_before(r, near, object);
 	a.next_to = neighbours(r, near, &r->steps[j]);
 	r->after[j] = false;
-	for (uint32_t k = 0; k <= j; k++) {
+	a.preemptions = r->steps[i].preemptions;
+	a.nr = i;
+	for (uint32_t k = i; k <= j; k++) {
 		if (r->after[k])
 			continue;
 		if (last != NONE && last + 1 != k)
@@ -511,10 +541,15 @@ static int find_partners(struct reversal *r, uint32_t j, int o, uint32_t *work)
 
 		if (b->task != s->task && (b->access.write || s->access.write) &&
 		    !(is_lock(s->op) && b->access.release)) {
+			int ret = 0;
+
 			*work += j;
 			partners++;
-			if (mark(r, i, j) && add_aim(r, i, j, s->access.object[o]))
-				return -ENOMEM;
+			if (mark(r, i, j))
+				ret = add_aim(r, i, j, s->access.object[o]);
+			unmark(r, i, j);
+			if (ret)
+				return ret;
 		}
 		if (s->access.acquire ? partners == MAX_PARTNERS || (is_exclusive_lock(s->op) && is_exclusive_lock(b->op)) :
 					b->access.write)
@@ -529,6 +564,7 @@ static int settle(struct reversal *r)
 	uint32_t work = 0;
 	int ret = r->nr_steps ? keep_steps(r) : 0;
 
+	r->worst = NONE;
 	for (uint32_t j = r->nr_steps ? r->nr_kept : 0; !ret && j-- > 1;)
 		for (int o = 0; o < 2 && r->steps[j].access.object[o] && !ret; o++)
 			ret = find_partners(r, j, o, &work);
@@ -573,8 +609,7 @@ static int reversal_begin(void *state, uint64_t iteration)
 	r->own = true;
 	r->base = false;
 	r->behind = false;
-	if (r->nr_prio)
-		memset(r->prio, 0, r->nr_prio * sizeof(*r->prio));
+	priorities_clear(&r->prio);
 	free(r->taken.order);
 	r->taken.order = NULL;
 	r->now = NULL;
@@ -692,16 +727,17 @@ static int reversal_pick(void *state, const struct choice *c)
 	struct access a;
 	uint32_t pos;
 
-	if (!ARRAY_RESERVE_ZERO(r->prio, r->nr_prio, p->cand[p->nr - 1].task + 1))
+	if (priorities_reserve(&r->prio, p))
 		return -ENOMEM;
 	pos = r->base ? stay(c) : r->behind ? c->last : owing(r, c);
 	if (pos == CHOICE_NONE)
 		pos = follow(r, c);
 	if (pos == CHOICE_NONE)
-		pos = priorities_highest(r->prio, &r->env->rng, c);
+		pos = priorities_highest(&r->prio, &r->env->rng, c);
 	chosen = choice_cand(c, pos);
 	a = access_of(&chosen->label);
-	priorities_redraw(r->prio, p, chosen->task, &a);
+	if (priorities_redraw(&r->prio, p, chosen->task, &a))
+		return -ENOMEM;
 	if (r->now && come_along(r, (uint32_t)key_of(chosen))) {
 		r->now = NULL;
 		r->behind = true;
@@ -721,7 +757,7 @@ static uint64_t reversal_promise(const void *state, const struct search_point *p
 	if (r->base)
 		return 0;
 	if (!r->owed && !r->now && !r->behind)
-		return priorities_next(r->prio, &r->env->rng, point) == task;
+		return priorities_next(&r->prio, &r->env->rng, point) == task;
 	*until = SEARCH_UNTIL_DONE;
 	return r->behind ? UINT64_MAX : r->owed;
 }
@@ -773,7 +809,7 @@ static uint64_t reversal_weight(const void *state, uint32_t task)
 {
 	const struct reversal *r = state;
 
-	return task < r->nr_prio ? r->prio[task] : 0;
+	return priorities_of(&r->prio, task);
 }
 
 static void reversal_save(void *state, struct codec *c)

@@ -44,6 +44,7 @@ struct surw {
 	bool all;		/* every event is interesting */
 	uint64_t object;	/* or those on this one */
 	uint32_t intended;	/* who makes the next interesting event, or SEARCH_NO_TASK */
+	uint32_t nr_held;	/* tasks that are held */
 };
 
 static int urw_init(void *state, struct search_env *env, const int64_t *args)
@@ -121,34 +122,59 @@ static int begin(void *state, uint64_t iteration)
 	if (s->nr_tasks)
 		memset(s->tasks, 0, s->nr_tasks * sizeof(*s->tasks));
 	s->intended = SEARCH_NO_TASK;
+	s->nr_held = 0;
 	draw_object(s);
 	weigh(s);
 	return SEARCH_GO;
 }
 
-/* New tasks take their share from the tasks that created them. */
+static bool is_born(const struct surw *s, uint32_t task)
+{
+	return task < s->nr_tasks && s->tasks[task].born;
+}
+
+/* A new task takes its share from the one that created it. */
+static int meet_one(struct surw *s, const struct search_cand *c)
+{
+	struct surw_task *t, *parent;
+
+	if (is_born(s, c->task))
+		return 0;
+	if (!ARRAY_RESERVE_ZERO(s->tasks, s->nr_tasks, c->task + 1))
+		return -ENOMEM;
+	t = &s->tasks[c->task];
+	t->born = true;
+	t->left = t->total;
+	if (c->parent >= s->nr_tasks)
+		return 0;
+	parent = &s->tasks[c->parent];
+	if (c->parent == s->intended && parent->left &&
+	    rng_below(&s->env->rng, parent->left) < t->left)
+		s->intended = c->task;
+	parent->left -= t->left < parent->left ? t->left : parent->left;
+	return 0;
+}
+
+/* All new ones, in the order of their numbers. */
 static int meet(struct surw *s, const struct search_point *p)
 {
-	for (uint32_t i = 0; i < p->nr; i++) {
-		const struct search_cand *c = &p->cand[i];
-		struct surw_task *t, *parent;
+	uint32_t begin = 0, end = p->nr, nr = 0, at;
+	int ret = 0;
 
-		if (c->task < s->nr_tasks && s->tasks[c->task].born)
-			continue;
-		if (!ARRAY_RESERVE_ZERO(s->tasks, s->nr_tasks, c->task + 1))
-			return -ENOMEM;
-		t = &s->tasks[c->task];
-		t->born = true;
-		t->left = t->total;
-		if (c->parent >= s->nr_tasks)
-			continue;
-		parent = &s->tasks[c->parent];
-		if (c->parent == s->intended && parent->left &&
-		    rng_below(&s->env->rng, parent->left) < t->left)
-			s->intended = c->task;
-		parent->left -= t->left < parent->left ? t->left : parent->left;
+	for (uint32_t i = 0; p->changed && i < p->nr_changed; i++) {
+		at = search_cand_of(p, p->changed[i]);
+		if (at != UINT32_MAX && !is_born(s, p->changed[i])) {
+			begin = at;
+			nr++;
+		}
 	}
-	return 0;
+	if (p->changed && nr < 2)
+		end = begin + nr;
+	else
+		begin = 0;
+	for (uint32_t i = begin; i < end && !ret; i++)
+		ret = meet_one(s, &p->cand[i]);
+	return ret;
 }
 
 /* One event at least, where the counts say that there is none: it is there. */
@@ -188,8 +214,9 @@ static bool interesting(const struct surw *s, const struct search_cand *c)
 
 static void release_all(struct surw *s, const struct choice *c)
 {
-	for (uint32_t i = 0; i < c->point->nr; i++)
+	for (uint32_t i = 0; s->nr_held && i < c->point->nr; i++)
 		s->tasks[c->point->cand[i].task].held = false;
+	s->nr_held = 0;
 	s->intended = SEARCH_NO_TASK;
 }
 
@@ -197,6 +224,7 @@ static void release_all(struct surw *s, const struct choice *c)
 static uint32_t draw_free(struct surw *s, const struct choice *c)
 {
 	uint32_t best = CHOICE_NONE;
+	uint64_t highest = 0;
 
 	for (uint32_t i = 0; i < c->nr; i++) {
 		struct surw_task *t = &s->tasks[choice_cand(c, i)->task];
@@ -205,8 +233,40 @@ static uint32_t draw_free(struct surw *s, const struct choice *c)
 			continue;
 		if (!t->prio)
 			t->prio = rng_next(&s->env->rng) | 1;
-		if (best == CHOICE_NONE || t->prio > s->tasks[choice_cand(c, best)->task].prio)
+		if (t->prio > highest) {
+			highest = t->prio;
 			best = i;
+		}
+	}
+	return best;
+}
+
+static bool may_come_next(const struct surw *s, const struct search_cand *c)
+{
+	return c->task == s->intended || !interesting(s, c);
+}
+
+/* The free task with the highest priority that may come next; those before it are held. CHOICE_NONE: all are. */
+static uint32_t hold_others(struct surw *s, const struct choice *c)
+{
+	uint32_t best = CHOICE_NONE;
+	uint64_t highest = 0;
+
+	for (uint32_t i = 0; i < c->nr; i++) {
+		const struct surw_task *t = &s->tasks[choice_cand(c, i)->task];
+
+		if (t->held || t->prio <= highest || !may_come_next(s, choice_cand(c, i)))
+			continue;
+		best = i;
+		highest = t->prio;
+	}
+	for (uint32_t i = 0; i < c->nr; i++) {
+		struct surw_task *t = &s->tasks[choice_cand(c, i)->task];
+
+		if (t->held || t->prio < highest || (t->prio == highest && i >= best) || may_come_next(s, choice_cand(c, i)))
+			continue;
+		t->held = true;
+		s->nr_held++;
 	}
 	return best;
 }
@@ -215,23 +275,21 @@ static uint32_t pick_selectively(struct surw *s, const struct choice *c)
 {
 	for (;;) {
 		uint32_t i = draw_free(s, c), w;
-		const struct search_cand *cand;
 
 		if (i == CHOICE_NONE) {
 			/* The task that was meant to come next cannot: start again. */
 			release_all(s, c);
 			continue;
 		}
-		cand = choice_cand(c, i);
-		if (!interesting(s, cand))
+		if (!interesting(s, choice_cand(c, i)))
 			return i;
 		if (s->intended == SEARCH_NO_TASK) {
 			w = draw_by_weight(s, c);
 			s->intended = choice_cand(c, w == CHOICE_NONE ? i : w)->task;
 		}
-		if (cand->task == s->intended)
+		i = hold_others(s, c);
+		if (i != CHOICE_NONE)
 			return i;
-		s->tasks[cand->task].held = true;
 	}
 }
 

@@ -272,14 +272,20 @@ static struct node *push(struct systematic *s, uint64_t print, uint32_t nr, bool
 	return n;
 }
 
-/* How many of a choice's options the greatest bound allows. */
-static uint32_t nr_allowed(const struct systematic *s, const struct node *n)
+/* How many of a choice's options that bound allows: the first ones, as no option costs less than the one before it. */
+static uint32_t nr_allowed(const struct systematic *s, const struct node *n, uint32_t bound)
 {
-	uint32_t nr = 0;
+	uint32_t left = bound - n->cost;
 
-	while (nr < n->nr && (s->metric == METRIC_NONE || n->cost + option_cost(s, n, nr) <= s->max_bound))
-		nr++;
-	return nr;
+	if (s->metric == METRIC_NONE)
+		return n->nr;
+	if (n->cost > bound)
+		return 0;
+	if (n->value)
+		return n->nr;
+	if (s->metric == METRIC_DELAY)
+		return left < n->nr ? left + 1 : n->nr;
+	return left || n->free ? n->nr : 1;
 }
 
 /* The option that a new choice begins with. False: it has not got the one that is pinned. */
@@ -290,7 +296,7 @@ static bool first_option(struct systematic *s, struct node *n)
 	if (at < s->nr_pinned)
 		n->cur = s->pinned[at];
 	else if (s->measures)
-		n->cur = (uint32_t)rng_below(&s->env->rng, nr_allowed(s, n));
+		n->cur = (uint32_t)rng_below(&s->env->rng, nr_allowed(s, n, s->max_bound));
 	if (n->cur < n->nr) {
 		s->cost += option_cost(s, n, n->cur);
 		return true;
@@ -506,17 +512,10 @@ static double share_done(const struct systematic *s)
 
 	for (size_t i = s->nr_pinned; i < s->nr_nodes; i++) {
 		const struct node *n = &s->nodes[i];
-		uint32_t allowed = 0, taken = 0;
+		uint32_t allowed = nr_allowed(s, n, s->bound);
 
-		for (uint32_t pos = 0; pos < n->nr; pos++) {
-			if (s->metric != METRIC_NONE &&
-			    n->cost + option_cost(s, n, pos) > s->bound)
-				continue;
-			allowed++;
-			taken += pos < n->cur;
-		}
 		width /= allowed;
-		share += taken * width;
+		share += (n->cur < allowed ? n->cur : allowed) * width;
 	}
 	return share;
 }
@@ -567,7 +566,7 @@ static uint64_t branches(const void *state, struct branch *path, uint64_t max)
 		const struct node *n = &s->nodes[i];
 
 		path[i] = (struct branch){
-			.nr = n->nr, .allowed = nr_allowed(s, n), .taken = n->cur, .cost = n->cost,
+			.nr = n->nr, .allowed = nr_allowed(s, n, s->max_bound), .taken = n->cur, .cost = n->cost,
 			.step = option_cost(s, n, 1), .grows = s->metric == METRIC_DELAY,
 		};
 	}

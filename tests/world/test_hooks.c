@@ -253,8 +253,7 @@ static bool forget(void *ctx, uint32_t task, struct outcome *o)
 
 	(void)task;
 	(void)o;
-	m->w.changes.all = false;
-	m->w.changes.nr = 0;
+	world_changes_seen(&m->w);
 	return false;
 }
 

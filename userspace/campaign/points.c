@@ -21,6 +21,7 @@ struct points {
 	struct session *s;
 	struct race_book races;
 	void *state[NR_POLICIES];
+	size_t stepping[NR_POLICIES], nr_stepping;	/* those that look at each step, the last one first */
 	bool apart;		/* the last execution was */
 };
 
@@ -34,6 +35,9 @@ int points_new(struct points **out, struct session *s, char *err, size_t errlen)
 	if (!p)
 		return -ENOMEM;
 	p->s = s;
+	for (size_t i = NR_POLICIES; i-- > 0;)
+		if (policies[i]->on_step)
+			p->stepping[p->nr_stepping++] = i;
 	ret = race_book_init(&p->races, o->replay.races, o->replay.race, o->failure.suppressions, o->failure.race);
 	for (size_t i = 0; i < NR_POLICIES && !ret; i++) {
 		p->state[i] = calloc(1, policies[i]->size);
@@ -95,8 +99,8 @@ static bool on_step(void *ctx, const struct search_point *at, uint32_t cand, str
 {
 	struct points *p = ctx;
 
-	for (size_t i = NR_POLICIES; i-- > 0;)
-		if (policies[i]->on_step && policies[i]->on_step(p->state[i], at, cand, o))
+	for (size_t k = 0; k < p->nr_stepping; k++)
+		if (policies[p->stepping[k]]->on_step(p->state[p->stepping[k]], at, cand, o))
 			return true;
 	return false;
 }

@@ -15,29 +15,32 @@
 
 /* So many names are more work than a look at every task. */
 #define MANY_CHANGES 4096
-/* Among so many that were named last a task is looked for, so that it is not named twice. */
-#define LAST_CHANGES 4
+
+void world_changes_seen(struct world *w)
+{
+	w->changes.all = false;
+	w->changes.nr = 0;
+	w->changes.round++;
+}
 
 void world_changed_all(struct world *w)
 {
+	world_changes_seen(w);
 	w->changes.all = true;
-	w->changes.nr = 0;
 }
 
 void world_changed(struct world *w, uint32_t task)
 {
 	struct world_changes *c = &w->changes;
 
-	if (!c->kept || c->all)
-		return;
 	/* one event names the tasks that it is of several times */
-	for (uint32_t i = c->nr; i > 0 && i + LAST_CHANGES > c->nr; i--)
-		if (c->list[i - 1] == task)
-			return;
+	if (!c->kept || c->all || w->tasks[task].changed_in == c->round + 1)
+		return;
 	if (c->nr == MANY_CHANGES || !ARRAY_RESERVE(c->list, c->room, c->nr + 1)) {
 		world_changed_all(w);
 		return;
 	}
+	w->tasks[task].changed_in = c->round + 1;
 	c->list[c->nr++] = task;
 }
 
@@ -47,27 +50,46 @@ static uint32_t lower_bound(const uint32_t *list, uint32_t nr, uint32_t v)
 	return ARRAY_FROM(nr, i, list[i] < v);
 }
 
+uint32_t candidates_find(const struct engine *e, uint32_t task)
+{
+	uint32_t at = task < e->at_room && e->at[task] ? e->at[task] - 1 : SEARCH_NO_TASK;
+
+	return at < e->nr_cands ? at : SEARCH_NO_TASK;
+}
+
 /* The first candidate that is not below that task. */
 static uint32_t place_of(const struct engine *e, uint32_t task)
 {
+	uint32_t at = candidates_find(e, task);
+
+	if (at != SEARCH_NO_TASK)
+		return at;
 	/* new tasks have the highest numbers, mostly */
 	if (e->nr_cands && e->cands[e->nr_cands - 1].task < task)
 		return e->nr_cands;
 	return ARRAY_FROM(e->nr_cands, i, e->cands[i].task < task);
 }
 
-uint32_t candidates_find(const struct engine *e, uint32_t task)
+uint32_t candidates_words(const struct engine *e)
 {
-	uint32_t at = place_of(e, task);
+	uint32_t nr = (e->w->nr_tasks + 63) / 64;
 
-	return at < e->nr_cands && e->cands[at].task == task ? at : SEARCH_NO_TASK;
+	return nr < e->nr_words ? nr : e->nr_words;
 }
 
 bool candidates_is_enabled(const struct engine *e, uint32_t task)
 {
-	uint32_t i = lower_bound(e->enabled, e->nr_enabled, task);
+	uint32_t at = candidates_find(e, task);
 
-	return i < e->nr_enabled && e->enabled[i] == task;
+	return at != SEARCH_NO_TASK && e->cands[at].enabled;
+}
+
+/* To the search that task is another than at its last point. */
+static void tell_changed(struct engine *e, uint32_t task)
+{
+	e->any_changed |= e->nr_changed == MANY_CHANGES || !ARRAY_RESERVE(e->changed, e->changed_room, e->nr_changed + 1);
+	if (!e->any_changed)
+		e->changed[e->nr_changed++] = task;
 }
 
 static bool room(struct engine *e, uint32_t nr)
@@ -77,6 +99,8 @@ static bool room(struct engine *e, uint32_t nr)
 	       ARRAY_RESERVE(e->places, e->places_room, nr) &&
 	       ARRAY_RESERVE(e->held, e->held_room, nr) &&
 	       ARRAY_RESERVE(e->timed, e->timed_room, nr) &&
+	       ARRAY_RESERVE_ZERO(e->at, e->at_room, nr) &&
+	       ARRAY_RESERVE_ZERO(e->bits, e->nr_words, nr / 64 + 1) &&
 	       ARRAY_RESERVE_ZERO(e->traits, e->traits_room, e->w->nr_tasks);
 }
 
@@ -84,8 +108,10 @@ static void list_enabled(struct engine *e)
 {
 	uint32_t ne = 0;
 
+	memset(e->bits, 0, e->nr_words * sizeof(*e->bits));
 	for (uint32_t i = 0; i < e->nr_cands; i++)
 		if (e->cands[i].enabled) {
+			e->bits[e->cands[i].task / 64] |= 1ull << e->cands[i].task % 64;
 			e->enabled[ne] = e->cands[i].task;
 			e->places[ne++] = i;
 			steps_untold(e, e->cands[i].task);
@@ -96,7 +122,7 @@ static void list_enabled(struct engine *e)
 uint32_t candidates_list(struct engine *e)
 {
 	list_enabled(e);
-	e->altered = true;
+	e->altered = e->any_changed = true;
 	return e->nr_enabled;
 }
 
@@ -148,21 +174,23 @@ static bool look_at_all(struct engine *e, uint32_t only)
 	if (!room(e, w->nr_tasks))
 		return false;
 	memset(e->traits, 0, e->traits_room * sizeof(*e->traits));
+	memset(e->at, 0, e->at_room * sizeof(*e->at));
+	e->any_changed = true;
 	e->nr_parked = e->nr_timed = e->nr_outside = e->nr_cands = 0;
 	for (uint32_t i = 0; i < w->nr_tasks; i++) {
 		if (!world_lives(&w->tasks[i]))
 			continue;
 		count(e, i, traits_of(&w->tasks[i], i == only));
 		e->cands[e->nr_cands++] = cand_of(e, i, only);
+		e->at[i] = e->nr_cands;
 	}
 	list_enabled(e);
-	w->changes.all = false;
-	w->changes.nr = 0;
+	world_changes_seen(w);
 	return true;
 }
 
-/* A candidate comes, or goes: what lies behind it moves. */
-static void shift(struct engine *e, uint32_t at, int by)
+/* That task's candidate comes, or goes: what lies behind it moves. */
+static void shift(struct engine *e, uint32_t task, uint32_t at, int by)
 {
 	uint32_t i = lower_bound(e->places, e->nr_enabled, at);
 
@@ -171,6 +199,9 @@ static void shift(struct engine *e, uint32_t at, int by)
 	else
 		memmove(&e->cands[at], &e->cands[at + 1], (e->nr_cands - at - 1) * sizeof(*e->cands));
 	e->nr_cands += by;
+	e->at[task] = by > 0 ? at + 1 : 0;
+	for (uint32_t k = at + (by > 0); k < e->nr_cands; k++)
+		e->at[e->cands[k].task] = k + 1;
 	for (; i < e->nr_enabled; i++)
 		e->places[i] += by;
 }
@@ -179,6 +210,7 @@ static void enable(struct engine *e, uint32_t task, uint32_t at, bool on)
 {
 	uint32_t i = lower_bound(e->enabled, e->nr_enabled, task), nr = e->nr_enabled - i;
 
+	e->bits[task / 64] ^= 1ull << task % 64;
 	if (on) {
 		memmove(&e->enabled[i + 1], &e->enabled[i], nr * sizeof(*e->enabled));
 		memmove(&e->places[i + 1], &e->places[i], nr * sizeof(*e->places));
@@ -199,6 +231,7 @@ static void look_at(struct engine *e, uint32_t task)
 	bool live = world_lives(t), known, was = false;
 	uint32_t at = place_of(e, task);
 
+	tell_changed(e, task);
 	count(e, task, live ? traits_of(t, false) : (struct task_traits){ 0 });
 	known = at < e->nr_cands && e->cands[at].task == task;
 	if (!live && !known)
@@ -208,11 +241,11 @@ static void look_at(struct engine *e, uint32_t task)
 	if (!live) {
 		if (was)
 			enable(e, task, at, false);
-		shift(e, at, -1);
+		shift(e, task, at, -1);
 		return;
 	}
 	if (!known)
-		shift(e, at, 1);
+		shift(e, task, at, 1);
 	e->cands[at] = cand_of(e, task, WORLD_NO_TASK);
 	if (e->cands[at].enabled != was)
 		enable(e, task, at, !was);
@@ -231,6 +264,7 @@ static bool look_at_lone(struct engine *e, uint32_t only)
 	enable(e, only, at, true);
 	/* the next look at it puts that right */
 	e->altered = false;
+	tell_changed(e, only);
 	world_changed(e->w, only);
 	return true;
 }
@@ -259,7 +293,9 @@ static uint32_t find_stale(struct engine *e, uint32_t only)
 		if (world_lives(t)) {
 			now = traits_of(t, i == only);
 			c = cand_of(e, i, only);
-			if (at == e->nr_cands || !same_cand(&c, &e->cands[at]))
+			if (at == e->nr_cands || !same_cand(&c, &e->cands[at]) || candidates_find(e, i) != at)
+				return i;
+			if ((e->bits[i / 64] >> i % 64 & 1) != c.enabled)
 				return i;
 			if (c.enabled && (on == e->nr_enabled || e->enabled[on] != i || e->places[on++] != at))
 				return i;
@@ -285,7 +321,7 @@ static bool look_at_changes(struct engine *e, uint32_t only)
 
 	for (uint32_t i = 0; i < c->nr; i++)
 		look_at(e, c->list[i]);
-	c->nr = 0;
+	world_changes_seen(e->w);
 	return only == WORLD_NO_TASK || look_at_lone(e, only);
 }
 
@@ -304,7 +340,7 @@ bool candidates_look(struct engine *e, uint32_t only)
 void candidates_reset(struct engine *e)
 {
 	e->stale = WORLD_NO_TASK;
-	e->altered = true;
+	e->altered = e->any_changed = true;
 	e->nr_cands = e->nr_enabled = 0;
 }
 
@@ -316,4 +352,7 @@ void candidates_free(struct engine *e)
 	free(e->held);
 	free(e->timed);
 	free(e->traits);
+	free(e->at);
+	free(e->bits);
+	free(e->changed);
 }

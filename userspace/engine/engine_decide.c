@@ -28,7 +28,9 @@ static struct search_point point_of(const struct engine *e)
 
 	return (struct search_point){ .step = e->x->steps, .last = last, .yielded = e->yielded,
 				      .nr = e->nr_cands, .cand = e->cands,
-				      .enabled = e->places, .nr_enabled = e->nr_enabled };
+				      .enabled = e->places, .nr_enabled = e->nr_enabled,
+				      .places = e->at, .nr_places = e->at_room,
+				      .bits = e->bits, .nr_words = candidates_words(e) };
 }
 
 /* ---- candidates ---- */
@@ -265,6 +267,10 @@ static int pick_any(struct engine *e, bool holds)
 
 	if (holds)
 		p.enabled = NULL;
+	if (!holds && !e->any_changed) {
+		p.changed = e->changed;
+		p.nr_changed = e->nr_changed;
+	}
 	i = search_pick(e->s, &p);
 
 	if (i == -ESTALE) {
@@ -272,6 +278,9 @@ static int pick_any(struct engine *e, bool holds)
 			       "execution", (unsigned long)e->x->steps);
 		i = search_pick(e->s, &p);
 	}
+	/* those that were held are candidates again */
+	e->any_changed = holds;
+	e->nr_changed = 0;
 	return i;
 }
 

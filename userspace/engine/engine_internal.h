@@ -41,7 +41,12 @@ struct engine {
 	uint32_t nr_cands;
 	uint32_t *enabled, *places;	/* of these the enabled: tasks, and indices into cands; ascending */
 	uint32_t nr_enabled;
+	uint64_t *bits;		/* the same as enabled: a bit for each task, see candidates_words() */
+	uint32_t nr_words;	/* room */
+	uint32_t *at;		/* by task: its index in cands and 1 more; 0: it is no candidate */
 	bool altered;		/* not as the world says, for this decision alone */
+	uint32_t *changed, nr_changed;	/* tasks that are other than the search has seen them at its last point */
+	bool any_changed;	/* any may be; the list says nothing */
 	uint32_t stale;		/* a task that the world did not name though it has changed (o.check_candidates), or */
 				/* WORLD_NO_TASK */
 	struct task_traits {
@@ -51,7 +56,7 @@ struct engine {
 	uint32_t *timed;	/* nr_timed of them, in any order */
 	uint32_t nr_parked, nr_timed, nr_outside;	/* live tasks: that could run; with a deadline; see expiry_outside() */
 	uint8_t *held;		/* by candidate: HOLD_* */
-	uint32_t cands_room, enabled_room, places_room, held_room, traits_room, timed_room;
+	uint32_t cands_room, enabled_room, places_room, held_room, traits_room, timed_room, at_room, changed_room;
 
 	/* of the current execution */
 	const struct replay *r;	/* NULL: it follows no trace */
@@ -165,6 +170,8 @@ bool candidates_look(struct engine *e, uint32_t only);
 uint32_t candidates_list(struct engine *e);
 /* The index of a task's candidate, SEARCH_NO_TASK: it has none; whether that is enabled. */
 uint32_t candidates_find(const struct engine *e, uint32_t task);
+/* So many of the words of bits may have some. */
+uint32_t candidates_words(const struct engine *e);
 bool candidates_is_enabled(const struct engine *e, uint32_t task);
 void candidates_reset(struct engine *e);
 void candidates_free(struct engine *e);

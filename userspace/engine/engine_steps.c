@@ -86,7 +86,8 @@ void steps_record(struct engine *e, uint32_t task, uint32_t nr_enabled)
 {
 	struct world_task *t = &e->w->tasks[task];
 	struct trace_step s = { .step = e->x->steps, .task = task, .label = t->label, .last = e->last,
-				.nr_enabled = nr_enabled, .enabled = e->enabled };
+				.nr_enabled = nr_enabled, .enabled = e->enabled,
+				.bits = e->bits, .nr_words = candidates_words(e) };
 	bool last_enabled = e->last != WORLD_NO_TASK && candidates_is_enabled(e, e->last);
 	bool passes = t->label.flags & ZUG_L_LEFT_OUT && e->last == task && e->w->passes;
 

@@ -60,6 +60,7 @@ struct world_access {
 
 struct world_task {
 	uint32_t task, parent, nth, process;
+	uint32_t changed_in;		/* world_changes.round in which it was named last, and 1 more */
 	int pid, tgid;
 	int own_pid;			/* as the task itself sees it */
 	enum task_state_kind state;
@@ -313,12 +314,13 @@ struct world_inspection {
 	void (*pause_watched)(struct world *w, bool off);
 };
 
-/* The tasks that may be other than the engine has seen them, perhaps more than once each. */
+/* The tasks that may be other than the engine has seen them. */
 struct world_changes {
 	bool kept;			/* the world keeps this list; else any task may be */
 	bool all;			/* any of them; the list says nothing */
 	uint32_t *list;
 	uint32_t nr, room;
+	uint32_t round;			/* one more each time when the list is emptied */
 };
 
 struct world {
@@ -374,6 +376,8 @@ static inline const struct world_task *world_living(const struct world *w, uint3
 /* The world has changed that task. */
 void world_changed(struct world *w, uint32_t task);
 void world_changed_all(struct world *w);
+/* All changes have been looked at: the list is empty. */
+void world_changes_seen(struct world *w);
 
 /* It waits for a lock, or stands before one; a wait for a condition comes to its lock only later. */
 static inline bool world_wants_lock(const struct world_task *t)

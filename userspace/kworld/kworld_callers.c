@@ -456,12 +456,28 @@ bool kworld_executes_own(struct kworld *k, const struct world_task *t, const str
 	return own;
 }
 
+/* Some module is an interpreter. Modules come, and stay as they are. */
+static bool has_interpreters(struct kworld *k)
+{
+	unsigned int nr = probes_nr_modules(k->o.probes);
+	uint64_t begin, size;
+
+	for (; k->nr_judged < nr; k->nr_judged++) {
+		struct symfile *f = probes_module(k->o.probes, k->nr_judged)->file;
+
+		k->interpreters |= f && symfile_interpreter_data(f, &begin, &size);
+	}
+	return k->interpreters;
+}
+
 /* Where the next interpreter from module *m on has its own data in that process; *m is the one behind it. */
 static bool next_interpreter(struct kworld *k, uint32_t process, unsigned int *m, uint64_t *begin, uint64_t *size)
 {
 	uint64_t bias;
 
-	while (k->o.leave_interpreter && *m < probes_nr_modules(k->o.probes)) {
+	if (!k->o.leave_interpreter || !has_interpreters(k))
+		return false;
+	while (*m < probes_nr_modules(k->o.probes)) {
 		unsigned int nr = (*m)++;
 		struct symfile *f = probes_module(k->o.probes, nr)->file;
 

@@ -332,6 +332,8 @@ struct kworld {
 	struct flows flows;
 	struct heat heat;
 	struct caller_steps callers;
+	unsigned int nr_judged;	/* modules of which it is known whether they are interpreters */
+	bool interpreters;	/* some are */
 	struct looks looks;
 	struct test_root root;
 	struct test_root cwd;		/* the current folder of the task that used a relative path last ... */
