@@ -256,6 +256,13 @@ int kworld_registers(struct world *w, const struct world_task *t, uint64_t regs[
 	return 0;
 }
 
+/* Of a shell: the line of its script that it executes, outside of its own functions. */
+static int add_script(struct kworld *k, const struct world_task *t, struct trace_frame *frames, int nr, int max)
+{
+	return nr > 0 && nr < max && symbols_have_scripts(k->o.symbols) &&
+	       symbols_script(k->o.symbols, t->pid, &frames[nr]) == 1 && !path_is_installed(frames[nr].file) ? nr + 1 : nr;
+}
+
 static int kworld_stack(struct world *w, const struct world_task *t, struct trace_frame *frames,
 			int max)
 {
@@ -275,7 +282,7 @@ static int kworld_stack(struct world *w, const struct world_task *t, struct trac
 		return ret;
 	memcpy(regs.r, all, sizeof(regs.r));
 	regs.tls = all[17];
-	return symbols_unwind(k->o.symbols, t->tgid, t->pid, &regs, frames, max);
+	return add_script(k, t, frames, symbols_unwind(k->o.symbols, t->tgid, t->pid, &regs, frames, max), max);
 }
 
 static bool same_frame(const struct trace_frame *a, const struct trace_frame *b)

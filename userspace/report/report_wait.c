@@ -194,15 +194,6 @@ static bool is_library(const struct trace_frame *f)
 	return f->file ? symbols_of_library(f->file) : f->function && strstr(f->function, ".so") && strstr(f->function, "+0x");
 }
 
-/* A shell makes it: its place is a line of the script. */
-static bool is_in_script(const struct trace_site *s)
-{
-	const char *file = s->nr_frames == 1 && s->frames[0].line ? s->frames[0].file : NULL;
-	const char *slash = file ? strrchr(file, '/') : NULL, *end = file ? strrchr(slash ? slash : file, '.') : NULL;
-
-	return file && (!end || !strcmp(end, ".sh") || !strcmp(end, ".bash") || !strcmp(end, ".dash"));
-}
-
 /*
  * A stack may show nothing of the program: main() has returned, or a library waits. Then the task's
  * last step in the program is printed instead.
@@ -211,6 +202,7 @@ static void put_last_place(struct report *r, const struct trace_stack *s)
 {
 	const struct trace_frame *frames, *own = NULL;
 	const struct trace_step *step = NULL;
+	struct report_caller caller;
 	char label[600], place[600];
 	uint32_t nr;
 
@@ -219,7 +211,12 @@ static void put_last_place(struct report *r, const struct trace_stack *s)
 
 		step = trace_step(r->t, i);
 		site = step->task == s->task ? trace_site(r->t, step->label.site) : NULL;
-		if (!site || (!is_in_script(site) && report_is_system_module(trace_module(r->t, site->module))))
+		/* of a shell that is the line of its script */
+		if (site && report_caller_of(r, s->task, step, &caller) && caller.frame.file) {
+			own = &caller.frame;
+			break;
+		}
+		if (!site || report_is_system_module(trace_module(r->t, site->module)))
 			continue;
 		nr = report_frames(r, step->label.site, &frames);
 		own = report_main_frame(frames, nr);
@@ -232,7 +229,7 @@ static void put_last_place(struct report *r, const struct trace_stack *s)
 		if (s->frames[k].file && !strcmp(s->frames[k].file, own->file))
 			return;
 	report_label(r, &step->label, label, sizeof(label));
-	report_site(r, step->label.site, place, sizeof(place));
+	report_step_place(r, step, place, sizeof(place));
 	fprintf(r->out, "    its last step in the program: %s  %s\n", label, place);
 	report_source_line(r, own, 6);
 }
