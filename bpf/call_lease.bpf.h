@@ -90,7 +90,9 @@ static __always_inline bool file_known(const struct zug_sandbox *s, const struct
 static __always_inline bool object_told(const struct zug_sandbox *s, const struct task_state *t, __u32 flag,
 					const struct zug_where *w)
 {
-	return !(t->ev.flags & flag) || (w->mode & S_IFMT_) != S_IFREG_ || file_known(s, t, w);
+	__u32 type = w->mode & S_IFMT_;
+
+	return !(t->ev.flags & flag) || (type != S_IFREG_ && type != S_IFDIR_ && type != S_IFCHR_) || file_known(s, t, w);
 }
 
 /* The empty path is about a descriptor: that is told as obj2, without its flag. */

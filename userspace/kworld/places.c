@@ -404,6 +404,25 @@ static const char *kind_of_descriptor(int pid, int fd)
 	return "descriptor";
 }
 
+/*
+ * What lies behind a descriptor is known by its path, for which there is room for PATH_MAX; "": it cannot be read. (The kernel
+ * side stops there: object_told().) Of devices /dev/null alone: others may have numbers, which are the machine's.
+ */
+static bool has_path(int pid, int fd, uint32_t mode, char *path)
+{
+	char link[64];
+	ssize_t len;
+
+	if (fd < 0 || !(S_ISREG(mode) || S_ISDIR(mode) || S_ISCHR(mode)))
+		return false;
+	snprintf(link, sizeof(link), "/proc/%d/fd/%d", pid, fd);
+	len = readlink(link, path, PATH_MAX - 1);
+	path[len > 0 ? len : 0] = 0;
+	if (len > 10 && !strcmp(path + len - 10, " (deleted)"))
+		path[len - 10] = 0;
+	return !S_ISCHR(mode) || !strcmp(path, "/dev/null");
+}
+
 uint64_t places_object(struct places *p, uint32_t process, uint32_t task, int pid,
 		       const struct zug_where *w, int fd, unsigned int op)
 {
@@ -411,8 +430,7 @@ uint64_t places_object(struct places *p, uint32_t process, uint32_t task, int pi
 	const char *kind = kind_of_op(op);
 	struct named *o;
 	uint32_t module;
-	char link[64], path[PATH_MAX];
-	ssize_t len;
+	char path[PATH_MAX];
 
 	if (w->ino)
 		key = mix(mix(mix(fd >= 0 ? 13 : 3, w->dev), w->ino), w->offset);
@@ -437,22 +455,16 @@ uint64_t places_object(struct places *p, uint32_t process, uint32_t task, int pi
 			o->o.fixed = true;
 			o->vaddr = vaddr;
 		}
-	} else if (fd >= 0 && S_ISREG(w->mode)) {
-		snprintf(link, sizeof(link), "/proc/%d/fd/%d", pid, fd);
-		len = readlink(link, path, sizeof(path) - 1);
-		if (len < 0)
+	} else if (has_path(pid, fd, w->mode, path)) {
+		if (!path[0])
 			return 0;
-		path[len] = 0;
-		if (len > 10 && !strcmp(path + len - 10, " (deleted)"))
-			path[len - 10] = 0;
 		id = places_path(p, path);
 	} else {
 		if (w->ino && w->dev == ZUG_DEV_SYSV)
 			kind = w->offset == 1 ? "semaphore set" : w->offset == 2 ? "message queue" : "shared memory";
 		else if (fd >= 0)
 			kind = S_ISFIFO(w->mode) ? "pipe" : S_ISSOCK(w->mode) ? "socket" :
-			       S_ISCHR(w->mode) ? "device" : S_ISDIR(w->mode) ? "directory" :
-			       kind_of_descriptor(pid, fd);
+			       S_ISCHR(w->mode) ? "device" : kind_of_descriptor(pid, fd);
 		n = count_of(p, task);
 		id = zug_object_numbered(task, n);
 		o = add_object(p, id, kind);
