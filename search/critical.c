@@ -391,7 +391,7 @@ static int add(const struct clocks *k, struct found *f, size_t i, size_t j)
 		start = taken_at(k, start);
 	if (start == SIZE_MAX || !can_be_reversed(k, start, p, j, q))
 		start = i;
-	end = j < k->c->s->nr ? end_of_row(k, j, false, start) : j;
+	end = j < k->c->s->nr ? end_of_row(k, j, false, i) : j;
 	if (lock_given(critical_label(k->c, end, &q)))
 		end = taken_at(k, end);
 	ret = end > j && end != SIZE_MAX ? note_pair(k, f, start, end, true, 0) : 0;

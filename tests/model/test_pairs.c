@@ -200,6 +200,15 @@ static void test_both_read(void)
 		abort();
 	tap_ok(has_pair(pairs, nr, 0, 2, false) && !has_pair(pairs, nr, 0, 3, false), "reads: and with the last write (%zu pairs)", nr);
 	free(pairs);
+	/* 2 opens the file before it reads it; 1 writes it behind that, and reads it */
+	tasks[0] = tasks[1] = 2;
+	labels[0].op = ZUG_OP_OPEN;
+	labels[1].op = labels[3].op = ZUG_OP_READ;
+	if (critical_pairs(&c, 64, &pairs, &nr))
+		abort();
+	tap_ok(has_pair(pairs, nr, 1, 2, false) && !has_pair(pairs, nr, 0, 3, false) && !has_pair(pairs, nr, 1, 3, false),
+	       "reads: also of one who has opened the file before (%zu pairs)", nr);
+	free(pairs);
 }
 
 /*
