@@ -286,6 +286,38 @@ static void suspect_killed(struct scan *s)
 	}
 }
 
+static bool is_used_by_other(const struct scan *s, uint32_t range, uint32_t task)
+{
+	size_t i = ARRAY_FROM(s->nr_seen, k, s->seen[k].range < range + 1);
+
+	for (; i < s->nr_seen && s->seen[i].range == range + 1; i++)
+		if (s->seen[i].task != task)
+			return true;
+	return false;
+}
+
+/*
+ * Memory in which another task has used an atomic variable or a lock is freed: by these the tasks tell who needs it last. They
+ * seldom come so close that the free() is out of order, and where it is no point they seldom get there: it is one.
+ */
+static void suspect_reclaimed(struct scan *s)
+{
+	uint32_t list[OVERLAPS];
+
+	for (size_t i = 0; i < s->nr_seen; i++) {
+		const struct seen *in = &s->seen[i];
+		const struct range_life *life = &s->range_lives[in->range - 1];
+		struct access_place *a = in->place == NO_PLACE ? NULL : &s->places[in->place];
+		uint32_t nr;
+
+		if (!a || a->added || !life->freed || !(life->number & BESIDE))
+			continue;
+		nr = ranges_overlaps(s->ranges, in->range - 1, list, OVERLAPS);
+		for (uint32_t k = 0; k < nr && !a->added; k++)
+			a->added = is_used_by_other(s, list[k], in->task);
+	}
+}
+
 /* False: nothing but a free() accesses the range as a whole, and that is no point. */
 static bool is_told(const struct scan *s, uint32_t range)
 {
@@ -403,6 +435,7 @@ static void conclude(struct scan *s)
 		suspect(s, &s->raced[r]);
 	suspect_handlers(s);
 	suspect_killed(s);
+	suspect_reclaimed(s);
 	add_of_script(s);
 	conclude_ranges(s);
 	s->nr_raced = 0;

@@ -61,6 +61,12 @@ struct seen {
 #define HOW_OUTSIDE	4u	/* outside of one */
 #define HOW_AFTER_KILL	8u	/* when a process of the test had been killed */
 
+/*
+ * Where accesses that synchronise count as reads, and frees as writes, beside the lives of the memory: they race with frees and
+ * with nothing else.
+ */
+#define BESIDE	(1u << 31)
+
 struct raced {
 	uint32_t range;
 	uint64_t object;	/* the smaller of the two that overlap */

@@ -91,12 +91,6 @@ static void note_race(struct scan *s, const struct vector_clocks_race *race)
 		r->object = s->objects[with];
 }
 
-/*
- * Where accesses that synchronise count as reads, and frees as writes, beside the lives of the memory: they race with frees and
- * with nothing else.
- */
-#define BESIDE	(1u << 31)
-
 /* The life that an access belongs to, and the dead blocks, in both. Their number. */
 #define LIVES 6
 static int lives_of(struct scan *s, const struct world_access *a, unsigned int op, uint32_t *lives)
