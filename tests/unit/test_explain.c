@@ -206,6 +206,42 @@ static void time_outs_that_end_are_named(void **state)
 	free(out);
 }
 
+/* Of two tasks that wait for one condition a signal wakes the one that has nothing to do: that is told, but of no broadcast. */
+static void a_signal_for_another_task_is_named(void **state)
+{
+	static const struct { uint32_t task; unsigned int op; } steps[] = {
+		{ 0, ZUG_OP_BEGIN }, { 1, ZUG_OP_BEGIN }, { 2, ZUG_OP_BEGIN }, { 0, ZUG_OP_COND_WAIT }, { 1, ZUG_OP_COND_WAIT },
+		{ 2, ZUG_OP_COND_SIGNAL }, { 0, ZUG_OP_RESUME }, { 0, ZUG_OP_COND_WAIT },
+	};
+	static const uint32_t all[] = { 0, 1, 2 };
+
+	for (int broadcast = 0; broadcast < 2; broadcast++) {
+		struct trace_writer *w = sample_begin_two(real);
+		struct trace *t;
+		char *out;
+
+		trace_add_task(w, &(struct trace_task){ .task = 2, .parent = 0, .comm = "x" });
+		trace_add_object(w, &(struct trace_object){ 5, "cond", "c" });
+		for (uint64_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+			unsigned int op = broadcast && i == 5 ? ZUG_OP_COND_BROADCAST : steps[i].op;
+
+			trace_add_step(w, &(struct trace_step){
+				.step = i, .task = steps[i].task, .last = i ? steps[i - 1].task : TRACE_NO_TASK, .nr_enabled = 3,
+				.enabled = all,
+				.label = { .op = op, .object = i < 3 ? 0 : 5, .flags = zug_op_flags(op) } });
+		}
+		trace_add_outcome(w, &(struct trace_outcome){ .kind = ZUG_OUTCOME_DEADLOCK, .message = "T0, T1 wait" });
+		t = sample_end(w, real, &out);
+		if (broadcast)
+			expect_not(out, "wakes");
+		else
+			expect(out, "\nThe last signal of c wakes T0, which waits for it again; T1 waited, too, and sleeps on:\n"
+				    "      T2 does cond-signal c\n");
+		trace_free(t);
+		free(out);
+	}
+}
+
 /* Two tasks wait for the same variable, which one of them was the last to change: that is the one to tell. */
 static void a_livelock_names_the_last_change(void **state)
 {
@@ -629,6 +665,7 @@ int main(void)
 		cmocka_unit_test(signals_have_a_place),
 		cmocka_unit_test(a_livelock_shows_its_round),
 		cmocka_unit_test(time_outs_that_end_are_named),
+		cmocka_unit_test(a_signal_for_another_task_is_named),
 		cmocka_unit_test(a_livelock_names_the_last_change), cmocka_unit_test(a_copied_lock_names_its_holder),
 		cmocka_unit_test(a_timeout_shows_its_loops),
 		cmocka_unit_test(a_timeout_without_a_loop),

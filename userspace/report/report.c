@@ -278,6 +278,7 @@ void report_finding(FILE *out, const struct trace *t, const struct report_option
 	goroutines = report_goroutines(&r);
 	report_values(&r);
 	report_decisions(&r);
+	report_wakes(&r);
 	report_signals(&r);
 	report_source_notes(&r);
 	report_stacks(&r, goroutines ? STACKS_OWN : STACKS_BRIEF);

@@ -197,6 +197,11 @@ void report_rename_objects(const struct report *r, char *text, size_t size);
 
 /* ---- report_wait.c ---- */
 
+/*
+ * Of a deadlock: prints the last signal of a condition where it woke a task that waits for it again, while another one did not
+ * wake up.
+ */
+void report_wakes(struct report *r);
 /* Writes "T1 waits for b, held by T2; T2 waits for a, held by T1"; false: no cycle is known. */
 bool report_wait_cycle(const struct report *r, char *buf, size_t len);
 enum report_stack_choice {

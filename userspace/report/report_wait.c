@@ -3,14 +3,16 @@
  * report_wait.c - the tasks that wait for each other at the end, and the stacks of all tasks
  *
  * report_wait_cycle() follows the locks through the steps: the lock that each task has asked for
- * (struct waiter) and the locks that are held (struct holding). report_stacks() prints the stacks
- * that the trace has.
+ * (struct waiter) and the locks that are held (struct holding). report_wakes() looks for the last
+ * signals of conditions that tasks wait for. report_stacks() prints the stacks that the trace has.
  */
 #include <stdlib.h>
 #include <string.h>
 #include "lib/base/array.h"
 #include "report/report_internal.h"
 #include "symbols/symbols.h"
+
+#define CONDITIONS_MAX	4	/* so many are looked at */
 
 struct waiter {
 	uint32_t task;
@@ -171,6 +173,88 @@ bool report_wait_cycle(const struct report *r, char *buf, size_t len)
 	free(w.waiters);
 	free(w.holdings);
 	return found;
+}
+
+static bool waits_for_condition(const struct trace_step *s, uint64_t condition)
+{
+	return (s->label.op == ZUG_OP_COND_WAIT || s->label.op == ZUG_OP_COND_TIMEDWAIT) && s->label.object == condition;
+}
+
+/* The last step of that task. */
+static uint64_t last_step(const struct trace *t, uint32_t task)
+{
+	uint64_t i = trace_nr_steps(t);
+
+	while (i > 0 && trace_step(t, i - 1)->task != task)
+		i--;
+	return i ? i - 1 : UINT64_MAX;
+}
+
+/* The task that goes on because of the signal in that step; TRACE_NO_TASK: none does. */
+static uint32_t woken_by(const struct trace *t, uint64_t signal)
+{
+	const struct trace_step *s = trace_step(t, signal), *x;
+
+	for (uint64_t i = signal + 1; i < trace_nr_steps(t); i++) {
+		x = trace_step(t, i);
+		if (x->label.op == ZUG_OP_RESUME && x->label.object == s->label.object)
+			return x->task;
+	}
+	return TRACE_NO_TASK;
+}
+
+/*
+ * Where several tasks wait for different things by one condition, a signal may wake one that has nothing to do, and waits
+ * again, while another one stays asleep. signal: the last step that signals that condition.
+ */
+static void put_wake(struct report *r, uint64_t signal)
+{
+	const struct trace_step *s = trace_step(r->t, signal);
+	uint64_t condition = s->label.object, last;
+	uint32_t woken = woken_by(r->t, signal), nr = 0;
+	char object[256], name[32], others[200] = "";
+	size_t at = 0;
+
+	last = woken == TRACE_NO_TASK ? UINT64_MAX : last_step(r->t, woken);
+	if (last == UINT64_MAX || last < signal || !waits_for_condition(trace_step(r->t, last), condition))
+		return;
+	for (uint32_t i = 0; i < trace_nr_tasks(r->t) && at < sizeof(others); i++) {
+		last = i == woken ? UINT64_MAX : last_step(r->t, i);
+		if (last == UINT64_MAX || last > signal || !waits_for_condition(trace_step(r->t, last), condition))
+			continue;
+		at += snprintf(others + at, sizeof(others) - at, "%s%s", nr++ ? ", " : "",
+			       report_task_name(i, name, sizeof(name)));
+	}
+	if (!nr)
+		return;
+	report_object_name(r, condition, object, sizeof(object));
+	fprintf(r->out, "\n%sThe last signal of %s wakes %s, which waits for it again; %s waited, too, and sleep%s on:%s\n",
+		report_style(r, STYLE_STRONG), object, report_task_name(woken, name, sizeof(name)), others, nr == 1 ? "s" : "",
+		report_style(r, STYLE_PLAIN));
+	report_action(r, s->task, "does", s);
+}
+
+void report_wakes(struct report *r)
+{
+	const struct trace_outcome *o = trace_outcome(r->t);
+	uint64_t told[CONDITIONS_MAX];
+	unsigned int nr = 0, k;
+
+	if (!o || o->kind != ZUG_OUTCOME_DEADLOCK)
+		return;
+	for (uint64_t i = trace_nr_steps(r->t); i-- > 0 && nr < CONDITIONS_MAX;) {
+		const struct zug_label *l = &trace_step(r->t, i)->label;
+
+		if (l->op != ZUG_OP_COND_SIGNAL && l->op != ZUG_OP_COND_BROADCAST)
+			continue;
+		for (k = 0; k < nr && told[k] != l->object; k++)
+			;
+		if (k < nr)
+			continue;
+		told[nr++] = l->object;
+		if (l->op == ZUG_OP_COND_SIGNAL)
+			put_wake(r, i);
+	}
 }
 
 /* True for the functions that start a thread or call main(). */
