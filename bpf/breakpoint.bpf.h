@@ -278,8 +278,8 @@ __noinline int is_within(struct primitive_call *c, __u64 sp)
 		c->sp = 0;
 		return false;
 	}
-	code = BPF_CORE_READ(p, mm, start_code);
-	end = BPF_CORE_READ(p, mm, end_code);
+	code = LOOSE(p)->mm->start_code;
+	end = LOOSE(p)->mm->end_code;
 	for (i = 0; i < SYSCALL_FRAME; i++)
 		if (sp + 8 * i < c->sp && above[i] >= code && above[i] < end &&
 		    (above[i] < c->start || above[i] >= c->end) && is_return(above[i]))

@@ -61,7 +61,7 @@ static __always_inline bool makes_process(int nr, __u64 arg)
  */
 static __always_inline bool copies_threads(const struct zug_sandbox *s, struct task_struct *p, int nr, __u64 arg)
 {
-	return s->setup.syscall_points & ZUG_SYS_PROCESS && BPF_CORE_READ(p, signal, nr_threads) > 1 && makes_process(nr, arg);
+	return s->setup.syscall_points & ZUG_SYS_PROCESS && LOOSE(p)->signal->nr_threads > 1 && makes_process(nr, arg);
 }
 
 /*
@@ -72,7 +72,7 @@ static __always_inline bool changes_process(const struct zug_sandbox *s, struct 
 {
 	return (nr == NR_chdir || nr == NR_fchdir || nr == NR_umask || nr == NR_dup2 || nr == NR_dup3 ||
 		(nr == NR_fcntl && (__u32)cmd == ZUG_F_SETFD)) &&
-	       s->setup.syscall_points & ZUG_SYS_FILE && BPF_CORE_READ(p, signal, nr_threads) > 1;
+	       s->setup.syscall_points & ZUG_SYS_FILE && LOOSE(p)->signal->nr_threads > 1;
 }
 
 /* The descriptors that poll() and its kin are asked about go to fds. Their number; 0: none, or more than two. */
@@ -182,7 +182,7 @@ static __always_inline __u64 newly_blocked(struct task_struct *p, const struct c
 
 	if (args->a[0] == 1 /* SIG_UNBLOCK */ || !args->a[1] || bpf_probe_read_user(&set, sizeof(set), (void *)args->a[1]))
 		return 0;
-	if (zug_blocks_all(set, args->a[1], user_ip(p), BPF_CORE_READ(p, thread.fsbase)))
+	if (zug_blocks_all(set, args->a[1], user_ip(p), LOOSE(p)->thread.fsbase))
 		return 0;
 	return set & ~p->blocked.sig[0];
 }
@@ -335,10 +335,10 @@ __noinline int tell_call(struct task_state *t, __u32 kind, const struct call_arg
 	t->ev.arg[2] = args->a[2];
 	/* of sendto() the address and its length, in place of the flags: ZUG_SENDTO_* */
 	t->ev.arg[3] = t->nr == NR_sendto ? args->a[4] | args->a[5] << ZUG_SENDTO_LENGTH : args->a[3];
-	t->ev.ip = BPF_CORE_READ(regs, ip);
+	t->ev.ip = LOOSE(regs)->ip;
 	call_where(t->nr, args);
-	t->ev.sp = BPF_CORE_READ(regs, sp);
-	t->ev.bp = BPF_CORE_READ(regs, bp);
+	t->ev.sp = LOOSE(regs)->sp;
+	t->ev.bp = LOOSE(regs)->bp;
 	return 0;
 }
 
@@ -522,7 +522,7 @@ static __always_inline void call_noted(struct task_struct *p, struct task_state 
 			      TF_REPEATS);
 		wait_begins(nr, args);
 	}
-	if (nr == NR_futex && (a[5] == ZUG_NOTE || inside_primitive(t, ip, BPF_CORE_READ(regs, sp))))
+	if (nr == NR_futex && (a[5] == ZUG_NOTE || inside_primitive(t, ip, LOOSE(regs)->sp)))
 		t->flags |= TF_INSIDE;
 }
 
@@ -580,7 +580,7 @@ static __always_inline bool is_no_point(struct zug_sandbox *s, struct task_struc
 	    (syscalls[nr].some && !is_some(nr, a) && !changes_process(s, p, nr, a[1])) ||
 	    in_loader(mm_space(LOOSE(p)->mm), ip))
 		return true;
-	return primitive_of(t)->reads && inside_primitive(t, ip, BPF_CORE_READ(regs, sp));
+	return primitive_of(t)->reads && inside_primitive(t, ip, LOOSE(regs)->sp);
 }
 
 static __always_inline int call_begins(struct task_struct *p, struct task_state *t, __s32 nr, const struct call_args *args)
@@ -622,7 +622,7 @@ static __always_inline int call_begins(struct task_struct *p, struct task_state 
 		return 0;
 	}
 	regs = (struct pt_regs *)bpf_task_pt_regs(p);
-	ip = BPF_CORE_READ(regs, ip);
+	ip = LOOSE(regs)->ip;
 	call_noted(p, t, nr, args, regs, ip);
 	if (t->flags & TF_START) {
 		event_init(&t->ev, ZUG_EV_START, p, t);

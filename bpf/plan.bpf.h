@@ -411,7 +411,7 @@ static __always_inline bool may_have_turn(struct task_struct *p, const struct ta
 	x = state_of(to);
 	if (x && x->id == q->task && x->slot == t->slot && x->run == t->run && !(x->flags & (TF_STEP | TF_STOP)) &&
 	    !is_dying(to, x) && !has_pending_signal(to) && (!locks || to->tgid == p->tgid) &&
-	    BPF_CORE_READ(to, scx.dsq, id) == ZUG_DSQ(t->slot)) {
+	    LOOSE(to)->scx.dsq->id == ZUG_DSQ(t->slot)) {
 		if (q->lock && q->pass.index < 6)
 			word = l->locks[(q->lock - 1) & (ZUG_LEASE_LOCKS - 1)].word[q->pass.index] & q->pass.mask;
 		may = q->pass.kind != ZUG_PASS_OWNER || (q->lock && word == own_pid(to));
@@ -581,7 +581,7 @@ __noinline int yields_leased(__u32 slot)
 /* It holds robust mutexes, or may: when it is dead the kernel lets go of them. */
 static __always_inline bool holds_robust(struct task_struct *p)
 {
-	__u64 list = (__u64)BPF_CORE_READ(p, robust_list), first;
+	__u64 list = (__u64)LOOSE(p)->robust_list, first;
 
 	return list && (bpf_probe_read_user(&first, sizeof(first), (void *)list) || first != list);
 }

@@ -85,7 +85,7 @@ static __always_inline __u64 object_key(const struct task_struct *p, const struc
 /* What lies there is none of the data that the program has from its start on. */
 static __always_inline bool may_be_new(struct task_struct *p, const struct zug_where *w)
 {
-	return w->ino || w->offset < BPF_CORE_READ(p, mm, start_code) || w->offset >= BPF_CORE_READ(p, mm, start_brk);
+	return w->ino || w->offset < LOOSE(p)->mm->start_code || w->offset >= LOOSE(p)->mm->start_brk;
 }
 
 /* What the operation there accesses, of which t->ev tells. */
@@ -451,7 +451,7 @@ __noinline __u32 library_does(const struct task_state *t, const struct space *sp
 	if (!t || !sp)
 		return ZUG_CALLER_UNKNOWN;
 	f = &sp->frames;
-	frame = innermost_frame(sp, BPF_CORE_READ(p, thread.fsbase));
+	frame = innermost_frame(sp, LOOSE(p)->thread.fsbase);
 	if (!frame)
 		return ZUG_CALLER_UNKNOWN;
 	bpf_for(i, 0, ZUG_FRAMES_MOST) {

@@ -70,7 +70,8 @@ char exit_message[256];
 
 /*
  * To read pointers through a pointer of the kernel's: for each that is read through a trusted one the verifier searches all
- * types of the kernel by name, three times, on each path to it. That was a third of the time of loading.
+ * types of the kernel by name, three times, on each path to it. That was a third of the time of loading. And BPF_CORE_READ()
+ * calls the kernel for each pointer on the way: where every point comes by, it takes longer than what is done with it.
  */
 #define LOOSE(p)		bpf_core_cast(p, typeof(*(p)))
 
@@ -395,8 +396,8 @@ static __noinline int fault_over(struct zug_sandbox *s, struct task_struct *p, s
 /* What a task calls itself: its number in its own pid namespace. */
 static __always_inline __u32 own_pid(struct task_struct *p)
 {
-	struct pid *pid = BPF_CORE_READ(p, thread_pid);
-	__u32 level = BPF_CORE_READ(pid, level), nr = 0;
+	struct pid *pid = LOOSE(p)->thread_pid;
+	__u32 level = pid->level, nr = 0;
 
 	bpf_probe_read_kernel(&nr, sizeof(nr), (void *)pid + bpf_core_field_offset(struct pid, numbers) +
 			      level * sizeof(struct upid));

@@ -54,7 +54,7 @@ static __always_inline __u64 user_ip(struct task_struct *p)
 {
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(p);
 
-	return BPF_CORE_READ(regs, ip);
+	return LOOSE(regs)->ip;
 }
 
 /* The system call it is in, -1 for none (a page fault, say). */
@@ -62,7 +62,7 @@ static __always_inline __s32 user_syscall(struct task_struct *p)
 {
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(p);
 
-	return (__s32)BPF_CORE_READ(regs, orig_ax);
+	return (__s32)LOOSE(regs)->orig_ax;
 }
 
 #include "template.bpf.h"
