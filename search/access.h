@@ -108,6 +108,24 @@ static inline struct access access_likely(const struct zug_label *l)
 	return a;
 }
 
+/* It makes, moves or removes a name in a folder, or may do so. The folder is not in its label. */
+static inline bool access_changes_names(const struct zug_label *l)
+{
+	switch (l->op) {
+	case ZUG_OP_OPEN:
+		return l->flags & ZUG_L_WRITE;
+	case ZUG_OP_MKDIR: case ZUG_OP_RMDIR: case ZUG_OP_UNLINK: case ZUG_OP_RENAME: case ZUG_OP_LINK: case ZUG_OP_MKNOD:
+		return true;
+	}
+	return false;
+}
+
+/* It depends on the names that a folder has by then. */
+static inline bool access_lists_names(const struct zug_label *l)
+{
+	return l->op == ZUG_OP_LIST || l->op == ZUG_OP_ADD_WATCH;
+}
+
 /* It writes an object that has a name, which others may look at. */
 static inline bool access_writes(const struct zug_label *l)
 {

@@ -225,18 +225,6 @@ bool critical_are_apart(const struct zug_label *x, const struct zug_label *y)
 	       ((x->flags | y->flags) & ZUG_L_COPIES && !change_the_same(x, y));
 }
 
-/* It makes, moves or removes a name in a folder, or may do so. */
-static bool changes_names(const struct zug_label *l)
-{
-	switch (l->op) {
-	case ZUG_OP_OPEN:
-		return l->flags & ZUG_L_WRITE && !zug_object_is_numbered(l->object);
-	case ZUG_OP_MKDIR: case ZUG_OP_RMDIR: case ZUG_OP_UNLINK: case ZUG_OP_RENAME: case ZUG_OP_LINK: case ZUG_OP_MKNOD:
-		return true;
-	}
-	return false;
-}
-
 /*
  * What is connected or sent to may have no socket yet, and what is listed or watched may be another folder: the address or the
  * folder is the same, or the reversal shows that it is not.
@@ -245,7 +233,7 @@ static bool meet(const struct zug_label *x, const struct zug_label *y)
 {
 	if (x->op == ZUG_OP_LISTEN || x->op == ZUG_OP_BIND)
 		return y->op == ZUG_OP_CONNECT || (y->op == ZUG_OP_SEND && y->object2);
-	return (x->op == ZUG_OP_LIST || x->op == ZUG_OP_ADD_WATCH) && changes_names(y);
+	return access_lists_names(x) && access_changes_names(y);
 }
 
 /* Steps i and j depend on each other. Readers of a lock do not, also when one of them gives it back. */

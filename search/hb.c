@@ -15,7 +15,7 @@ void hb_fini(struct hb *hb)
 
 void hb_reset(struct hb *hb)
 {
-	hb->hash = 0;
+	hb->hash = hb->names = 0;
 	id_map_clear(&hb->versions);
 	if (hb->nr_tasks)
 		memset(hb->steps, 0, hb->nr_tasks * sizeof(*hb->steps));
@@ -46,11 +46,22 @@ static uint64_t tuple(uint32_t task, uint32_t step, uint64_t object, uint32_t ve
 	return mix64(who ^ (what << 32 | what >> 32));
 }
 
+#define NAMES	0x6e616d6573ull
+
+/* What a list of names adds to the hash. */
+static uint64_t listed(const struct hb *hb, uint32_t task, const struct zug_label *label)
+{
+	return access_lists_names(label) ? mix64(tuple(task, hb_steps(hb, task), NAMES, 0) + hb->names) : 0;
+}
+
 int hb_push(struct hb *hb, uint32_t task, const struct zug_label *label)
 {
 	struct access a = access_of(label);
 	uint32_t step = hb_steps(hb, task), *v;
 
+	hb->hash ^= listed(hb, task, label);
+	if (access_changes_names(label))
+		hb->names ^= tuple(task, step, NAMES, 1);
 	if (!a.object[0])
 		hb->hash ^= tuple(task, step, 0, 0);
 	for (int i = 0; i < 2 && a.object[i]; i++) {
@@ -70,7 +81,7 @@ uint64_t hb_peek(const struct hb *hb, uint32_t task, const struct zug_label *lab
 {
 	struct access a = access_of(label);
 	uint32_t step = hb_steps(hb, task);
-	uint64_t hash = hb->hash;
+	uint64_t hash = hb->hash ^ listed(hb, task, label);
 
 	if (!a.object[0])
 		hash ^= tuple(task, step, 0, 0);

@@ -7,6 +7,8 @@
  *	mix(task, number of the step among the task's, object, version of the object)
  *
  * where every write gives its object a new version (CHESS, OSDI 2008, 4.4.2).
+ * What lists the names of a folder has one more tuple, with the exclusive or of (task, number of the step) over all steps that
+ * have changed names by then: these have no folder in their labels, and the order in which they came does not matter to it.
  * Two executions with the same set of such tuples have the same happens-before
  * graph, whatever the order in which independent steps were made, and a step
  * costs O(1). Steps without an object count too: a yield must change the hash,
@@ -24,6 +26,7 @@
 
 struct hb {
 	uint64_t hash;
+	uint64_t names;			/* who has changed names: access_changes_names() */
 	struct id_map versions;		/* of the objects that were written */
 	uint32_t *steps;		/* by task: steps made */
 	uint32_t nr_tasks;		/* size of steps */

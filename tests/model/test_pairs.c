@@ -8,6 +8,7 @@
 #include <string.h>
 #include "search/access.h"
 #include "search/critical.h"
+#include "search/hb.h"
 #include "search/pair_order.h"
 #include "search/torn.h"
 #include "tap.h"
@@ -351,6 +352,38 @@ static void test_listed(void)
 	free(pairs);
 }
 
+/* The hash of happens-before when these tasks make a step each: 3 lists, the others move names. */
+static uint64_t hash_of(const uint32_t *tasks, size_t nr)
+{
+	struct hb hb = { 0 };
+	uint64_t hash;
+
+	for (size_t i = 0; i < nr; i++) {
+		struct zug_label l = { .op = ZUG_OP_RENAME, .object = 70 + tasks[i], .object2 = 80 + tasks[i], .flags = ZUG_L_WRITE };
+
+		if (tasks[i] == 3)
+			l = (struct zug_label){ .op = ZUG_OP_LIST, .object = 79 };
+		if (hb_reserve_task(&hb, tasks[i]))
+			abort();
+		hash = hb_peek(&hb, tasks[i], &l);
+		if (hb_push(&hb, tasks[i], &l) || (hash != hb.hash && tasks[i] == 3))
+			abort();
+	}
+	hash = hb.hash;
+	hb_fini(&hb);
+	return hash;
+}
+
+static void test_classes_of_lists(void)
+{
+	uint64_t last = hash_of((uint32_t[]){ 1, 2, 3 }, 3), first = hash_of((uint32_t[]){ 3, 1, 2 }, 3);
+	uint64_t behind_1 = hash_of((uint32_t[]){ 1, 3, 2 }, 3), behind_2 = hash_of((uint32_t[]){ 2, 3, 1 }, 3);
+
+	tap_ok(last == hash_of((uint32_t[]){ 2, 1, 3 }, 3), "listed: the order of what changes names makes no other class");
+	tap_ok(last != first && last != behind_1 && last != behind_2 && behind_1 != behind_2 && first != behind_1,
+	       "listed: which names were changed before makes another class");
+}
+
 /*
  * 1 opens a file and reads it; 2 moves another one over it; 1 reads the old one to its end, and moves its own over the new one:
  * what 2 has done is lost. If 1 has looked at the file again, or 2 has written into it, it has seen that.
@@ -557,6 +590,7 @@ int main(void)
 	test_freed();
 	test_copies();
 	test_listed();
+	test_classes_of_lists();
 	test_replaced();
 	test_nameless();
 	test_late();

@@ -83,10 +83,10 @@ const struct syscall_desc syscall_table[] = {
 	S(faccessat2, STAT, IO, FILE_, PATH(2), PASSES),
 	S(readlink, STAT, IO, FILE_, PATH(1), PASSES),
 	S(readlinkat, STAT, IO, FILE_, PATH(2), PASSES),
-	/* depends on all that makes, moves or removes names in the folder, whose labels do not have it */
+	/* depend on all that makes, moves or removes names in the folder, whose labels do not have it */
 	S(getdents, LIST, IO, FILE_, FD(1), .flags = ZUG_L_ENDS_ALL, PASSES),
 	S(getdents64, LIST, IO, FILE_, FD(1), .flags = ZUG_L_ENDS_ALL, PASSES),
-	S(inotify_add_watch, ADD_WATCH, IO, FILE_, PATH(2), W),
+	S(inotify_add_watch, ADD_WATCH, IO, FILE_, PATH(2), .flags = ZUG_L_WRITE | ZUG_L_ENDS_ALL),
 	S(mknod, MKNOD, IO, FILE_, PATH(1), W, MOVES),
 	S(mknodat, MKNOD, IO, FILE_, PATH(2), W, MOVES),
 	S(chmod, CHMOD, IO, FILE_, PATH(1), W),
