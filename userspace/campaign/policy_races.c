@@ -28,6 +28,7 @@
 #include "lib/base/new_file.h"
 #include "search/identity.h"
 #include "search/ranges.h"
+#include "search/script.h"
 #include "campaign/access.h"
 #include "campaign/policy.h"
 
@@ -373,7 +374,10 @@ static bool is_noting(const struct races *r)
 	return r->book->noting && !r->noted && !r->s->aside;
 }
 
-/* The search goes on behind a use after free that was a finding (--keep-going). */
+/*
+ * The search goes on behind a use after free that was a finding (--keep-going). A script is followed more than once to see
+ * whether it fails each time.
+ */
 static void begin(void *state, bool *apart)
 {
 	struct races *r = state;
@@ -381,7 +385,8 @@ static void begin(void *state, bool *apart)
 	r->noted = 0;
 	if (!r->book->only || r->s->aside || session_only_follows(r->s))
 		return;
-	race_book_know(r->book, r->book->only);
+	if (!search_script_lines(r->s->search))
+		race_book_know(r->book, r->book->only);
 	r->book->only = 0;
 	r->s->o.failure.race = r->book->fail;
 }
