@@ -170,6 +170,15 @@ static __always_inline int passed_at(struct task_state *t, const struct zug_site
 	return plan_counts_at(t->slot, &at);
 }
 
+/* What it does there may put it to sleep, and then others race with what it goes on with: sleeps_with(). */
+static __always_inline void stood_at(struct zug_lease *l, const struct task_state *t, const struct zug_site *site)
+{
+	struct zug_access access = {};
+
+	fill_access(&access, bpf_get_current_task_btf(), t, site);
+	l->plan.peers[l->plan.holder & (ZUG_PLAN_PEERS - 1)].access = access;
+}
+
 /* The holder passes what is no place in code, because it is alone. */
 static __always_inline void lease_over(struct task_state *t)
 {
@@ -198,10 +207,13 @@ __noinline int lease_passed(struct task_state *t, const struct zug_site *site)
 	plan_goes_on(l, l->plan.holder, site->pass.steps);
 	l->plan.peers[l->plan.holder & (ZUG_PLAN_PEERS - 1)].place = place_of(t, site);
 	l->plan.peers[l->plan.holder & (ZUG_PLAN_PEERS - 1)].op = site->op;
-	if (plan_needs_access(&l->plan))
+	if (plan_needs_access(&l->plan)) {
 		passed_at(t, site);
-	else
-		plan_counts(l, site->pass.steps);
+		return 0;
+	}
+	if (l->plan.kind == ZUG_PLAN_PENDING)
+		stood_at(l, t, site);
+	plan_counts(l, site->pass.steps);
 	return 0;
 }
 

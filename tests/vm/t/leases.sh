@@ -287,4 +287,12 @@ if begin "a replay does not ask where a task yields and no other can run"; then
 	[ "${asked:-10000}" -lt 500 ] || note "$asked questions"
 	end
 fi
+if begin "it is known what a task goes on with that fell asleep while it was alone"; then
+	for search in reversal/1 guided/4; do
+		zug 60 run --strategy "${search%/*}" --seed "${search#*/}" --executions 12 -o alone -- "$programs/fixtures/gate"
+		want_status 0
+		grep -q 'given up' "$dir/out" "$dir/err" && note "$search: $(said)"
+	done
+	end
+fi
 finish
