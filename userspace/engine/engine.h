@@ -21,8 +21,8 @@
 #include "engine/world.h"
 
 #define EARLY_MOST	10
-/* Tests wait for seconds for what may be slow; servers and clients take a peer for gone after 25 s (D-Bus), 60 s (nginx). */
-#define EARLY_NS	20000000000ull
+/* Tests wait for up to 30 s for what may be slow; servers take a peer that says nothing for gone after 60 s (nginx). */
+#define EARLY_NS	30000000000ull
 
 struct engine_options {
 	/*

@@ -278,6 +278,14 @@ static bool is_library(const struct trace_frame *f)
 	return f->file ? symbols_of_library(f->file) : f->function && strstr(f->function, ".so") && strstr(f->function, "+0x");
 }
 
+/* Those of a C library, which name no folder from the root, are nowhere. */
+static bool has_source(struct report *r, const char *file)
+{
+	char path[4096];
+
+	return file && report_source(r, report_source_path(r, file, path, sizeof(path)));
+}
+
 /*
  * A stack may show nothing of the program: main() has returned, or a library waits. Then the task's
  * last step in the program is printed instead.
@@ -296,7 +304,7 @@ static void put_last_place(struct report *r, const struct trace_stack *s)
 		step = trace_step(r->t, i);
 		site = step->task == s->task ? trace_site(r->t, step->label.site) : NULL;
 		/* of a shell that is the line of its script */
-		if (site && report_caller_of(r, s->task, step, &caller) && caller.frame.file) {
+		if (site && report_caller_of(r, s->task, step, &caller) && has_source(r, caller.frame.file)) {
 			own = &caller.frame;
 			break;
 		}

@@ -103,7 +103,7 @@ fi
 if begin "flows: each kind"; then
 	seq 1 40 >input
 	zug 60 run -q --timeouts never --flows short-read,short-write,stdin,loss,reorder,delay --stdin input --keep-going --no-minimize --no-races \
-		--strategy random --executions 21 -o traces -- "$programs/inputs/flows"
+		--strategy random --executions 40 -o traces -- "$programs/inputs/flows"
 	want_status 1
 	for status in 10 11 12 13 14 15 16; do
 		grep -q "exit status $status " "$dir/out" || note "nothing ended with status $status"
