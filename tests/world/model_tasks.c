@@ -205,6 +205,7 @@ static int blocks(struct model_world *m, uint32_t t, enum wait_kind wait, const 
 	task->shown.deadline = task->deadline;
 	task->shown.any_time = task->deadline && m->p->any_time;
 	task->shown.own_time = task->deadline && m->p->own_time;
+	task->shown.installed = m->p->installed;
 	if (m->p->nr_started)
 		task->shown.label = mw_label_of(m, t);
 	snprintf(task->shown.where, sizeof(task->shown.where), "%s", where);

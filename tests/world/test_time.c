@@ -291,7 +291,10 @@ static void timers_explored(void)
 	const struct mw_program *soon = PROGRAM(.code = TIMED_TASKS(5 * SECOND));
 	const struct mw_program *minute = PROGRAM(.code = TIMED_TASKS(60 * SECOND));
 	const struct mw_program *watched = PROGRAM(.code = TIMED_TASKS(5 * SECOND), .watchdog = true);
+	const struct mw_program *own = PROGRAM(POSTED(2, 25 * SECOND));
+	const struct mw_program *installed = PROGRAM(POSTED(2, 25 * SECOND), .installed = true);
 	uint32_t early = 0, late = 0, flagged = 0, followed = 0, spared = 0, fired = 0, likely = 0, far = 0, nr = 60;
+	uint32_t of_own = 0, of_installed = 0;
 
 	for (uint64_t seed = 1; seed <= nr; seed++) {
 		struct run *r = run(p, &(struct how){ .strategy = "random",
@@ -315,10 +318,13 @@ static void timers_explored(void)
 		spared += !likely_early(watched, seed);
 		likely += likely_early(soon, seed);
 		far += likely_early(p, seed) + likely_early(minute, seed);
+		of_own += likely_early(own, seed);
+		of_installed += likely_early(installed, seed);
 	}
 	check(fired == flagged, NULL, "it says by how much each was early");
 	check(likely, NULL, "a timer that is likely to be early is explored");
 	check(!far, NULL, "one that would be a minute or an hour early is not");
+	check(of_own && !of_installed, NULL, "25 s of a test's own program are, but not of one that is installed everywhere");
 	check(spared == nr, NULL, "a timer whose signal would end the test is spared");
 	check(early && late, NULL, "a timer that is explored may fire before any step");
 	check(flagged >= early && flagged, NULL, "the trace says before which step a timer fired");

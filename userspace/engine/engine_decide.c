@@ -41,19 +41,21 @@ static bool may_any_time(const struct engine *e, const struct world_task *t)
 	return t->any_time && !e->status.quiet && expiry_may(t, UINT64_MAX);
 }
 
-uint64_t early_from(const struct engine *e, uint64_t deadline)
+uint64_t early_from(const struct engine *e, uint64_t deadline, bool installed)
 {
+	uint64_t by = installed ? EARLY_INSTALLED_NS : EARLY_NS;
+
 	if (!e->o.explore_timeouts || e->status.quiet || deadline == UINT64_MAX)
 		return deadline;
 	if (!e->o.likely_timeouts)
 		return 0;
-	return e->x->early >= EARLY_MOST ? deadline : deadline > EARLY_NS ? deadline - EARLY_NS : 0;
+	return e->x->early >= EARLY_MOST ? deadline : deadline > by ? deadline - by : 0;
 }
 
 /* A time-out or timer of that time may end early now. */
-static bool may_be_early(const struct engine *e, uint64_t deadline)
+static bool may_be_early(const struct engine *e, uint64_t deadline, bool installed)
 {
-	uint64_t from = early_from(e, deadline);
+	uint64_t from = early_from(e, deadline, installed);
 
 	return from != deadline && from <= e->status.clock;
 }
@@ -61,7 +63,8 @@ static bool may_be_early(const struct engine *e, uint64_t deadline)
 bool may_expire(const struct engine *e, const struct world_task *t, uint64_t limit)
 {
 	return expiry_may(t, limit) || may_any_time(e, t) ||
-	       (!world_of_runtime(e->w, t->task) && !t->own_time && expiry_may(t, UINT64_MAX) && may_be_early(e, t->deadline));
+	       (!world_of_runtime(e->w, t->task) && !t->own_time && expiry_may(t, UINT64_MAX) &&
+		may_be_early(e, t->deadline, t->installed));
 }
 
 /*
@@ -412,7 +415,7 @@ static int decide_timer(struct engine *e, const struct trace_step *want, uint32_
 		return 0;
 	engine_look(e);	/* a time-out may have expired since the event */
 	if (e->status.next_timer == UINT64_MAX ||
-	    (!want && !may_be_early(e, e->status.next_timer)) ||
+	    (!want && !may_be_early(e, e->status.next_timer, false)) ||
 	    (!want && e->o.likely_timeouts && e->w->ops->timer_kills && e->w->ops->timer_kills(e->w)))
 		return 0;
 	fires = faults_timer(&e->faults, e->w, e->s, want, e->r, task);

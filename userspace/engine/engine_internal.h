@@ -182,8 +182,8 @@ enum verdict decide(struct engine *e);
 enum verdict decide_passed(struct engine *e, uint32_t task);
 /* A task before that operation is among those that engine_hold() and its kin ask about, at the next step. */
 bool decide_may_hold(const struct engine *e, const struct zug_label *l);
-/* From then on a time-out or timer of that time may end, early or not. */
-uint64_t early_from(const struct engine *e, uint64_t deadline);
+/* From then on a time-out or timer of that time may end, early or not. installed: of a task that is (struct world_task). */
+uint64_t early_from(const struct engine *e, uint64_t deadline, bool installed);
 /* Task t is blocked, and may go on as if its time-out were over; its time may be up to limit. */
 bool may_expire(const struct engine *e, const struct world_task *t, uint64_t limit);
 /* Shows the search the state in which the execution ended. */

@@ -190,7 +190,7 @@ static bool may_use_destroyed(struct engine *e, uint64_t *most)
  */
 static uint64_t note_expiring(struct engine *e, const struct search_point *p, uint32_t task)
 {
-	uint64_t timer = engine_look(e) ? e->status.next_timer : 0, clock = e->r ? timer : early_from(e, timer), from;
+	uint64_t timer = engine_look(e) ? e->status.next_timer : 0, clock = e->r ? timer : early_from(e, timer, false), from;
 
 	for (uint32_t i = 0; i < e->nr_timed; i++) {
 		struct world_task *t = &e->w->tasks[e->timed[i]];
@@ -202,7 +202,7 @@ static uint64_t note_expiring(struct engine *e, const struct search_point *p, ui
 		t->expires = may_expire(e, t, e->status.clock);
 		if (t->expires != p->cand[at].enabled && t->task != task)
 			return 0;
-		from = t->own_time ? t->deadline : early_from(e, t->deadline);
+		from = t->own_time ? t->deadline : early_from(e, t->deadline, t->installed);
 		if (!t->expires && from < clock)
 			clock = from;
 	}

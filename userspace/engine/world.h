@@ -78,6 +78,7 @@ struct world_task {
 	bool for_turn;			/* blocked: until a runtime lets it execute the program, as at a lock of an */
 					/* interpreter's own */
 	bool own_time;			/* for_turn, with a time-out: that is the runtime's own affair, and never ends early */
+	bool installed;			/* with a long time-out: all that its process executes came with the distribution */
 	bool any_time;			/* for_turn, with a time-out: it counts how long another task computes, and may */
 					/* be over at once */
 	bool expires;			/* the engine's, while a lease holds: blocked, and may go on as if its time-out */

@@ -317,16 +317,23 @@ static const struct trace_frame *started_by(const struct kworld *k, const struct
 	return n != WORLD_NO_TASK && k->kt[n].left_script ? &k->kt[n].script : NULL;
 }
 
-/* Some of the code that a process executes was not installed with the distribution. */
-static bool has_own_code(const struct kworld *k, const struct world_task *t)
+/* Also where the root of the distribution is mounted below /run, and a private world shows the path from there. */
+static bool is_installed(const char *path)
+{
+	const char *below = !strncmp(path, "/run/", 5) ? strstr(path, "/usr/") : NULL;
+
+	return path_is_installed(below ? below : path);
+}
+
+bool kworld_has_own_code(const struct kworld *k, const struct world_task *t)
 {
 	char exe[PATH_MAX];
 	uint64_t bias;
 
-	if (!proc_exe(t->pid, exe, sizeof(exe)) || !path_is_installed(exe))
+	if (!proc_exe(t->pid, exe, sizeof(exe)) || !is_installed(exe))
 		return true;
 	for (unsigned int i = 0; i < probes_nr_modules(k->o.probes); i++)
-		if (!path_is_installed(probes_module(k->o.probes, i)->path) && !places_bias(k->o.places, t->process, i, &bias))
+		if (!is_installed(probes_module(k->o.probes, i)->path) && !places_bias(k->o.places, t->process, i, &bias))
 			return true;
 	return false;
 }
@@ -360,7 +367,7 @@ static int kworld_own_caller(struct world *w, const struct world_task *t, char *
 		if (frames[k].line && symbols_is_source(frames[k].file))
 			own = k;
 	/* to unwind a stack takes milliseconds */
-	if (own < 0 && nr_here > 0 && here[0].line && has_own_code(kw(w), t)) {
+	if (own < 0 && nr_here > 0 && here[0].line && kworld_has_own_code(kw(w), t)) {
 		nr = kworld_stack(w, t, frames, 64);
 		while (i < nr && !same_frame(&frames[i], &here[0]))
 			i++;

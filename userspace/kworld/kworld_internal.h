@@ -469,6 +469,8 @@ int kworld_registers(struct world *w, const struct world_task *t, uint64_t regs[
  * there; the kernel side is told what it is.
  */
 bool kworld_executes_own(struct kworld *k, const struct world_task *t, const struct zug_event *e);
+/* Some of the code that its process executes was not installed with the distribution. */
+bool kworld_has_own_code(const struct kworld *k, const struct world_task *t);
 /* world_task.begins of a thread that was made now, or of a task that blocks in a futex. */
 bool kworld_begins(struct kworld *k, const struct world_task *t);
 /* The task is about to execute the main function of a program of Go's: it is given what its runtime's random numbers follow from. */

@@ -30,6 +30,8 @@
 #define NS_PER_S 1000000000ull
 /* The kernel may have started a timer so long before user space saw the wait. */
 #define TIMER_EARLY_NS (100 * 1000000ull)
+/* Of longer waits it is known whether the program came with the distribution: world_task.installed. */
+#define LONG_WAIT_NS (10 * NS_PER_S)
 
 /*
  * A time-out of a runtime's task is over where the program's wait: points that pass alone have an eye on it only after so long,
@@ -118,6 +120,7 @@ void kworld_wait_begins(struct kworld *k, struct world_task *t, struct ktask *kt
 	}
 	if (kt->real_timer)
 		kt->timer_ns = clock_now_ns() + t->deadline - kworld_state(k)->clock;
+	t->installed = t->deadline > kworld_state(k)->clock + LONG_WAIT_NS && !kworld_has_own_code(k, t);
 	if (!t->deadline || kt->timed)
 		return;
 	if (!ARRAY_RESERVE(k->timed.list, k->timed.room, k->timed.nr + 1)) {
