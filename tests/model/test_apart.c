@@ -64,6 +64,21 @@ static void test_base(void)
 	program_free(p);
 }
 
+/* A systematic member chooses no execution apart: its turn among the first comes behind these. */
+static void test_owed(void)
+{
+	struct program *p = program_new("lostupdate", 1);
+	struct search *s = model_search("portfolio", 5, 1);
+	struct model_result r;
+
+	for (int i = 0; i < 8; i++)
+		model_run_apart(&p->model, s, &r, NULL, 0);
+	model_run(&p->model, s, &r, NULL, 0);
+	tap_ok(is_systematic(s), "a turn that could not be taken is taken later");
+	search_free(s);
+	program_free(p);
+}
+
 static void test_portfolio(void)
 {
 	struct program *p = program_new("lostupdate", 1);
@@ -184,6 +199,7 @@ static void test_systematic(void)
 int main(void)
 {
 	test_base();
+	test_owed();
 	test_portfolio();
 	test_draws();
 	test_replays();
