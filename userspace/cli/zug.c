@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* zug.c - the table of commands */
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include "lib/base/new_file.h"
@@ -82,11 +83,20 @@ static void own_files(void)
 	run_user_free(&u);
 }
 
+/* Who reads standard output has left. An earlier write has said so, whose errno is gone by the end. */
+static bool reader_has_left(void)
+{
+	struct pollfd p = { .fd = STDOUT_FILENO };
+
+	return poll(&p, 1, 0) == 1 && p.revents & POLLERR;
+}
+
 /* The status, unless it says that all is well and what was printed has not arrived. A reader that has left knows so itself. */
 static int told(const char *command, int status)
 {
 	errno = 0;
-	if ((!fflush(stdout) && !ferror(stdout)) || errno == EPIPE || errno == EBADF || status == ZUG_EXIT_ENVIRONMENT)
+	if ((!fflush(stdout) && !ferror(stdout)) || errno == EPIPE || errno == EBADF || status == ZUG_EXIT_ENVIRONMENT ||
+	    reader_has_left())
 		return status;
 	fprintf(stderr, "zug %s: standard output: %s\n", command, errno ? strerror(errno) : "a write has failed");
 	return status ? status : ZUG_EXIT_ENVIRONMENT;
