@@ -6,9 +6,8 @@
  * schedule and must fail with the given identity. Then each pair of dependent operations is reversed
  * by itself (critical.h), from the last to the first, those that tear an update (torn.h) before the
  * others (pair_order.h); the first that passes so ends the search, but for looks that may say more: at what another task
- * changed before the one that had looked went on, and, where the pair is of the data that the failure itself checks, and two
- * tasks were where one alone may be, those by which they came there. Where
- * others come into the updates of an object, these updates are made whole, one after the other: after the pairs where
+ * changed before the one that had looked acted on it, and, where the pair is of data, those by which its two tasks came there.
+ * Where others come into the updates of an object, these updates are made whole, one after the other: after the pairs where
  * these are few, else before them. Of pairs at the same places, which several tasks make, one after the other is
  * reversed in what failed alike. Of the children of one task, with all that they make, one waits for the other
  * (neighbour_siblings.c): before all that where there are many pairs, else now. Where that does not pass either, a

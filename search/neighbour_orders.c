@@ -43,16 +43,6 @@ static bool writes_to(const struct zug_label *l)
 	return (zug_op_is_data(l->op) || zug_op_is_atomic(l->op)) && (l->flags | zug_op_flags(l->op)) & ZUG_L_WRITE;
 }
 
-/* The last data that the failing task has accessed; 0: none. */
-static uint64_t checked(const struct schedule *s)
-{
-	for (size_t i = s->nr; i-- > 0;)
-		if (s->tasks[i] == s->tasks[s->nr - 1] &&
-		    (zug_op_is_data(s->labels[i].op) || zug_op_is_atomic(s->labels[i].op)))
-			return zug_op_is_data(s->labels[i].op) ? s->labels[i].object : 0;
-	return 0;
-}
-
 /* Of these tasks, a looks at something else than that object, and b changes it then. */
 static bool is_look(const struct neighbour *n, const struct critical_pair *p, uint32_t a, uint32_t b, uint64_t but)
 {
@@ -63,28 +53,22 @@ static bool is_look(const struct neighbour *n, const struct critical_pair *p, ui
 	       s->labels[p->first].object != but;
 }
 
-/* Each of the two tasks has looked at something before the other changed that, and the other's look is this one's match. */
-static bool has_match(const struct neighbour *n, const struct critical_pair *p, uint64_t but)
-{
-	uint32_t a = n->led.tasks[p->first], b = n->led.tasks[p->second];
-
-	for (size_t i = 0; i < n->nr_pairs; i++)
-		if (is_look(n, &n->pairs[i], b, a, but) && n->pairs[i].first < p->second && p->first < n->pairs[i].second)
-			return true;
-	return false;
-}
-
-/* Nothing that the task does behind step i, before step j, depends on what others do until then. */
+/*
+ * Nothing that the task does behind step i, before step j, depends on what others do until then; and nothing that it writes,
+ * ever: else it has acted on what it saw, while that was so.
+ */
 static bool stands_still(const struct neighbour *n, size_t i, size_t j)
 {
 	const struct schedule *s = &n->led;
 	struct access a, b;
 
 	for (size_t own = i + 1; own < j; own++) {
+		size_t end = writes_to(&s->labels[own]) ? s->nr - 1 : j;
+
 		if (s->tasks[own] != s->tasks[i])
 			continue;
 		a = access_of(&s->labels[own]);
-		for (size_t k = own + 1; k <= j; k++) {
+		for (size_t k = own + 1; k <= end; k++) {
 			b = access_of(&s->labels[k]);
 			if (s->tasks[k] != s->tasks[i] && access_dependent(&a, &b))
 				return false;
@@ -107,37 +91,60 @@ static bool is_stale(const struct neighbour *n, const struct critical_pair *p)
 static bool says_enough(const struct neighbour *n, const struct critical_pair *found)
 {
 	return found->ends || found->points || pair_is_freed(&n->failing, found) ||
-	       pair_is_waited(&n->failing, found, n->waited, n->nr_waited) || is_stale(n, found);
+	       pair_is_waited(&n->failing, found, n->waited, n->nr_waited);
 }
 
-/* Two tasks were where one alone may be: the pair is of the data which the failure itself checks. */
-static bool is_of_checked(const struct neighbour *n, const struct critical_pair *found, uint64_t data)
+static bool is_of_word(const struct neighbour *n, const struct critical_pair *p)
 {
-	return data && found->second < n->led.nr && !found->wide && n->led.labels[found->first].object == data &&
-	       n->led.labels[found->second].object == data;
+	return p->first < n->led.nr && zug_op_is_atomic(n->led.labels[p->first].op);
+}
+
+/* Both access the same data, or word: 0, or that. */
+static uint64_t accessed(const struct neighbour *n, const struct critical_pair *found)
+{
+	const struct zug_label *x, *y;
+
+	if (found->second >= n->led.nr || found->wide)
+		return 0;
+	x = &n->led.labels[found->first];
+	y = &n->led.labels[found->second];
+	return x->object == y->object && zug_op_is_access(x->op) && zug_op_is_access(y->op) ? x->object : 0;
+}
+
+/*
+ * One of the two tasks has looked at something else before it came to that data, and the other has changed it then, before it
+ * came there itself.
+ */
+static bool is_way(const struct neighbour *n, const struct critical_pair *p, const struct critical_pair *found, uint64_t data)
+{
+	uint32_t a = n->led.tasks[found->first], b = n->led.tasks[found->second];
+
+	return (is_look(n, p, a, b, data) || is_look(n, p, b, a, data)) && p->first < found->first &&
+	       p->second < found->second && !critical_is_foreign(&n->failing, &n->led.labels[p->first]);
 }
 
 /*
  * A pair passes; another one behind it may say more. That is so of a look whose answer was no longer true when its task acted
  * on it. And where two tasks were where one alone may be, it is so of how they came there, if they have flags or words of
- * their own for that: each has looked at one before the other changed it.
+ * their own for that: a look that comes out otherwise keeps them apart. Atomic words come first: they are to protect plain data,
+ * so a look at data says no more than another one.
  */
 void neighbour_find_looks(struct neighbour *n, const struct critical_pair *found)
 {
-	uint64_t data = checked(&n->led);
-	bool apart = is_of_checked(n, found, data);
-	uint32_t a = apart ? n->led.tasks[found->first] : 0, b = apart ? n->led.tasks[found->second] : 0;
+	uint64_t data = accessed(n, found);
+	bool stale = is_stale(n, found);
 
 	n->nr_looks = n->at_look = 0;
-	if (says_enough(n, found))
+	if (says_enough(n, found) || (stale && is_of_word(n, found)))
 		return;
-	for (size_t i = (size_t)(found - n->pairs) + 1; i < n->nr_pairs && n->nr_looks < LOOKS_MAX; i++) {
-		const struct critical_pair *p = &n->pairs[i];
+	for (int words = 1; words >= stale; words--)
+		for (size_t i = (size_t)(found - n->pairs) + 1; i < n->nr_pairs; i++) {
+			const struct critical_pair *p = &n->pairs[i];
 
-		if (is_stale(n, p) ||
-		    (apart && (is_look(n, p, a, b, data) || is_look(n, p, b, a, data)) && has_match(n, p, data)))
-			n->looks[n->nr_looks++] = i;
-	}
+			if (n->nr_looks < LOOKS_MAX && is_of_word(n, p) == words &&
+			    (is_stale(n, p) || (data && is_way(n, p, found, data))))
+				n->looks[n->nr_looks++] = i;
+		}
 }
 
 /* The failing schedule with the next of these looks behind what changes its answer. */

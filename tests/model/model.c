@@ -98,6 +98,8 @@ struct zug_label model_label(const struct model *m, const struct model_state *s,
 		if (s->task[t].waits || s->task[t].relock)
 			l.op = ZUG_OP_RESUME;
 	}
+	if (map[o->op].kind == VARS && m->atomic >> o->a & 1)
+		l.op = l.op == ZUG_OP_DATA_READ ? ZUG_OP_ATOMIC_LOAD : ZUG_OP_ATOMIC_STORE;
 	l.flags = (uint16_t)(zug_op_flags(l.op) | (o->op == M_END_ALL ? ZUG_L_ENDS_ALL : 0));
 	if (l.op == ZUG_OP_RESUME)
 		l.flags = ZUG_L_WRITE | ZUG_L_ACQUIRE;

@@ -72,6 +72,7 @@ struct model {
 	uint32_t routine[MODEL_TASKS];	/* 1 + the task whose places these are: it has the same code; 0: its own */
 	uint32_t parent[MODEL_TASKS];	/* of tasks that are forked */
 	uint32_t own;			/* variables that the program's own code accesses (ZUG_L_OWN): bits */
+	uint32_t atomic;		/* variables that are atomic: bits */
 	bool numbered;			/* model_run(): objects are numbered by the task that comes to use them first */
 };
 

@@ -557,6 +557,27 @@ static void test_siblings_meet(void)
 	settled_release(&n.now_steps);
 }
 
+/* The seed's first failure, made minimal, is explained; false: it does not fail so often. */
+static bool explains(const struct model *m, uint64_t seed, uint64_t most, struct tally *all, struct neighbour_result *n)
+{
+	uint32_t order[MAX_ORDER];
+	struct model_result r;
+	struct search *s;
+	uint64_t steps;
+
+	if (!model_fail(m, seed, most, &r, order, MAX_ORDER))
+		return false;
+	check(m, order, r.steps, r.outcome, all);
+	model_fail(m, seed, most, &r, order, MAX_ORDER);
+	steps = minimal(m, order, r.steps, r.outcome);
+	s = neighbour_new(&options, order, steps, r.outcome, 0, NULL, 0);
+	while (model_run(m, s, &r, NULL, 0) == SEARCH_GO)
+		;
+	neighbour_result(s, n);
+	search_free(s);
+	return true;
+}
+
 /*
  * Two tasks look at each other's flag before they raise their own, so both come to what only one may use at a time. That one's
  * write comes between the other's write and its check decides, and so does each look: the looks are what is wrong.
@@ -566,7 +587,6 @@ static void test_looks(void)
 	enum { X = 2 };
 	struct model_step code[2][16];
 	struct model m = { .name = "looks", .nr_tasks = 2, .nr_started = 2, .parent = { 0, 0 } };
-	uint32_t order[MAX_ORDER];
 	struct tally all = { 0 };
 	int looks = 0, nr = 0;
 
@@ -587,24 +607,13 @@ static void test_looks(void)
 	}
 	for (uint64_t seed = 1; seed <= 20; seed++) {
 		struct neighbour_result n;
-		struct model_result r;
-		struct search *s;
-		uint64_t steps;
 
-		if (!model_fail(&m, seed, 100, &r, order, MAX_ORDER))
+		if (!explains(&m, seed, 100, &all, &n))
 			continue;
 		nr++;
-		check(&m, order, r.steps, r.outcome, &all);
-		model_fail(&m, seed, 100, &r, order, MAX_ORDER);
-		steps = minimal(&m, order, r.steps, r.outcome);
-		s = neighbour_new(&options, order, steps, r.outcome, 0, NULL, 0);
-		while (model_run(&m, s, &r, NULL, 0) == SEARCH_GO)
-			;
-		neighbour_result(s, &n);
 		looks += n.found && n.alone && n.first.label.op == ZUG_OP_DATA_READ && n.second.label.op == ZUG_OP_DATA_WRITE &&
 			 n.first.label.object == n.second.label.object &&
 			 !model_is_on(NULL, n.first.label.object, "v2");
-		search_free(s);
 	}
 	tap_ok(nr > 5 && looks == nr, "the look by which a task came to where another one was is named (%d of %d)", looks, nr);
 	report("looks", &all);
@@ -648,32 +657,100 @@ static void test_stale_look(void)
 	};
 	struct model m = { .name = "stale look", .nr_tasks = 2, .nr_started = 2, .parent = { 0, 0 }, .code = { code[0], code[1] },
 			   .len = { 6, 10 } };
-	uint32_t order[MAX_ORDER];
 	struct tally all = { 0 };
 	int looks = 0, nr = 0;
 
 	for (uint64_t seed = 1; seed <= 40; seed++) {
 		struct neighbour_result n;
-		struct model_result r;
-		struct search *s;
-		uint64_t steps;
 
-		if (!model_fail(&m, seed, 200, &r, order, MAX_ORDER))
+		if (!explains(&m, seed, 200, &all, &n))
 			continue;
 		nr++;
-		check(&m, order, r.steps, r.outcome, &all);
-		model_fail(&m, seed, 200, &r, order, MAX_ORDER);
-		steps = minimal(&m, order, r.steps, r.outcome);
-		s = neighbour_new(&options, order, steps, r.outcome, 0, NULL, 0);
-		while (model_run(&m, s, &r, NULL, 0) == SEARCH_GO)
-			;
-		neighbour_result(s, &n);
 		looks += n.found && n.alone && n.first.task == 0 && n.first.label.op == ZUG_OP_DATA_READ &&
 			 n.second.label.op == ZUG_OP_DATA_WRITE && model_is_on(NULL, n.first.label.object, "v0");
-		search_free(s);
 	}
 	tap_ok(nr > 5 && looks == nr, "the look whose answer was not true any more is named (%d of %d)", looks, nr);
 	report("stale look", &all);
+}
+
+/*
+ * A writer looks whether there is a reader, and says only then that it is there. The reader that comes between reads what the
+ * writer has half changed, and says so: it acts on its last look while that is true. The writer's look no longer is, or the
+ * reader's for it. atomic: these two are atomic, and the reader's first look at what they protect is no longer true, too.
+ */
+static void test_acted_on(bool atomic)
+{
+	enum { READER, WRITER, X, Y, BAD };
+	struct model_step writer[] = {
+		{ M_READ, READER, 0, 0, 0 }, { M_JUMP_NE, 0, 0, 0, 6 }, { M_WRITE, WRITER, 0, 1, 0 }, { M_WRITE, X, 0, 1, 0 },
+		{ M_WRITE, Y, 0, 1, 0 }, { M_WRITE, WRITER, 0, 0, 0 },
+	};
+	struct model_step reader[] = {
+		{ M_WRITE, READER, 0, 1, 0 }, { M_READ, WRITER, 0, 0, 0 }, { M_JUMP_NE, 0, 0, 0, 8 },
+		{ M_READ, X, 1, 0, 0 }, { M_READ, Y, 2, 0, 0 }, { M_JUMP_EQ, 0, 1, atomic, 8 },
+		{ M_JUMP_EQ, 0, 2, !atomic, 8 }, { M_WRITE, BAD, 0, 1, 0 },
+		{ M_WRITE, READER, 0, 0, 0 },
+	};
+	struct model_step judge[] = {
+		{ M_JOIN, 0, 0, 0, 0 }, { M_JOIN, 1, 0, 0, 0 }, { M_READ, BAD, 0, 0, 0 }, { M_ASSERT, 0, 0, 0, 0 },
+	};
+	struct model m = { .name = "acted on", .nr_tasks = 3, .nr_started = 3, .code = { writer, reader, judge },
+			   .len = { 6, 9, 4 }, .atomic = atomic ? 1 << READER | 1 << WRITER : 0 };
+	struct tally all = { 0 };
+	int looks = 0, nr = 0;
+
+	for (uint64_t seed = 1; seed <= 40; seed++) {
+		struct neighbour_result n;
+
+		if (!explains(&m, seed, 400, &all, &n))
+			continue;
+		nr++;
+		looks += n.found && n.alone && n.first.label.op == (atomic ? ZUG_OP_ATOMIC_LOAD : ZUG_OP_DATA_READ) &&
+			 (model_is_on(NULL, n.first.label.object, "v0") || model_is_on(NULL, n.first.label.object, "v1"));
+	}
+	tap_ok(nr > 5 && looks == nr, "%s (%d of %d)", atomic ? "a look at a word is named, not one at what it protects" :
+	       "a look that was acted on while it was true is not named", looks, nr);
+	report("acted on", &all);
+}
+
+/*
+ * Peterson's lock where each gives the turn away before it says that it wants to go in: one finds that the other does not want
+ * to, and goes in. It acts on that while it is true. The other says so then, and has the turn. What both do there decides, and so
+ * does that look; a third task judges.
+ */
+static void test_way_in(void)
+{
+	enum { WANTS, TURN = 2, INSIDE, BOTH };
+	struct model_step code[2][20], judge[] = {
+		{ M_JOIN, 0, 0, 0, 0 }, { M_JOIN, 1, 0, 0, 0 }, { M_READ, BOTH, 0, 0, 0 }, { M_ASSERT, 0, 0, 0, 0 },
+	};
+	struct model m = { .name = "way in", .nr_tasks = 3, .nr_started = 3, .code = { code[0], code[1], judge },
+			   .len = { 13, 13, 4 } };
+	struct tally all = { 0 };
+	int looks = 0, nr = 0;
+
+	for (uint8_t t = 0; t < 2; t++) {
+		const struct model_step steps[] = {
+			{ M_WRITE, TURN, 0, 1 - t, 0 }, { M_WRITE, WANTS + t, 0, 1, 0 }, { M_READ, WANTS + 1 - t, 0, 0, 0 },
+			{ M_JUMP_NE, 0, 0, 1, 6 }, { M_READ, TURN, 1, 0, 0 }, { M_JUMP_EQ, 0, 1, 1 - t, 12 },
+			{ M_READ, INSIDE, 2, 0, 0 }, { M_STORE, INSIDE, 2, 1, 0 }, { M_READ, INSIDE, 2, 0, 0 },
+			{ M_JUMP_EQ, 0, 2, 1, 11 }, { M_WRITE, BOTH, 0, 1, 0 }, { M_STORE, INSIDE, 2, -1, 0 },
+			{ M_WRITE, WANTS + t, 0, 0, 0 },
+		};
+
+		memcpy(code[t], steps, sizeof(steps));
+	}
+	for (uint64_t seed = 1; seed <= 40; seed++) {
+		struct neighbour_result n;
+
+		if (!explains(&m, seed, 400, &all, &n))
+			continue;
+		nr++;
+		looks += n.found && n.alone && n.first.label.op == ZUG_OP_DATA_READ && n.second.label.op == ZUG_OP_DATA_WRITE &&
+			 !model_is_on(NULL, n.first.label.object, "v3") && !model_is_on(NULL, n.first.label.object, "v4");
+	}
+	tap_ok(nr > 5 && looks == nr, "the look by which one came where the other was is named (%d of %d)", looks, nr);
+	report("way in", &all);
 }
 
 /*
@@ -721,6 +798,9 @@ int main(void)
 	test_changes_told();
 	test_looks();
 	test_stale_look();
+	test_acted_on(false);
+	test_acted_on(true);
+	test_way_in();
 	test_siblings();
 	test_siblings_decide();
 	test_siblings_meet();
