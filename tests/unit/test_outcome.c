@@ -13,6 +13,8 @@
 #define EXIT(status)	((status) << 8)
 #define MAIN	"thread 'main' (1) panicked at src/main.rs:"
 #define OTHER	"thread '<unnamed>' (3) panicked at src/queue.rs:24:9:\nan item\n"
+#define OLD_OTHER "thread '<unnamed>' panicked at "
+#define OLD_MAIN "thread 'main' panicked at "
 #define NOTE	"note: run with `RUST_BACKTRACE=1` environment variable to display a backtrace\n"
 
 static void judge_status(const char *out, const char *err, int status, struct outcome *o)
@@ -85,7 +87,34 @@ static void test_hearsay(void **state)
 		snprintf(text, sizeof(text), MAIN "15:27:\n%s\n", heard[i]);
 		judge(text, &o);
 		assert_non_null(strstr(o.message, heard[i]));
+		/* Rust 1.63 */
+		snprintf(text, sizeof(text), OLD_OTHER "'an item', src/queue.rs:24:9\n" OLD_MAIN "'%s', src/main.rs:15:27\n" NOTE,
+			 heard[i]);
+		told(text, "exit status 101 (expected 0): " OLD_OTHER "'an item', src/queue.rs:24:9");
 	}
+}
+
+/* Rust before 1.73 tells the words first, in as many lines as they have, and the place behind them. */
+static void test_quoted(void **state)
+{
+	static const char left[] = OLD_MAIN "'assertion failed: `(left == right)`\n  left: `%d`,\n right: `30`', src/main.rs:%d:5\n";
+	struct outcome a, b;
+	char text[1024];
+
+	(void)state;
+	snprintf(text, sizeof(text), left, 10, 37);
+	told(text, "exit status 101 (expected 0): " OLD_MAIN
+	     "'assertion failed: `(left == right)` left: `10`, right: `30`', src/main.rs:37:5");
+	judge(text, &a);
+	snprintf(text, sizeof(text), left, 20, 37);
+	judge(text, &b);
+	assert_true(a.failure == b.failure);
+	snprintf(text, sizeof(text), left, 10, 38);
+	judge(text, &b);
+	assert_true(a.failure != b.failure);
+	/* what is far away is no part of it */
+	told(OLD_MAIN "'1\n2\n3\n4\n5\n6\n7\n8\n', x\n", "exit status 101 (expected 0): " OLD_MAIN "'1");
+	told(OLD_MAIN "it's\nmore\n", "exit status 101 (expected 0): " OLD_MAIN "it's");
 }
 
 /* The cause stands before what was cut out of a long output. */
@@ -282,7 +311,8 @@ static void test_scripts(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_panic), cmocka_unit_test(test_make), cmocka_unit_test(test_hearsay), cmocka_unit_test(test_long),
+		cmocka_unit_test(test_panic), cmocka_unit_test(test_make), cmocka_unit_test(test_hearsay),
+		cmocka_unit_test(test_quoted), cmocka_unit_test(test_long),
 		cmocka_unit_test(test_harness), cmocka_unit_test(test_identity), cmocka_unit_test(test_ubsan),
 		cmocka_unit_test(test_uncaught), cmocka_unit_test(test_scripts),
 	};

@@ -23,6 +23,7 @@
 #include "engine/outcome.h"
 
 #define KEEP (64 * 1024)		/* bytes of head and of tail */
+#define QUOTED_LINES 6			/* a message of more lines than that is told by its first */
 #define TRIM_AT (16 * 1024 * 1024)	/* memory that output may take before its middle is dropped */
 
 struct capture {
@@ -336,7 +337,7 @@ static const char *raised(const char *line)
 
 /*
  * Rust: a panic that only says that another thread, or task, has panicked. Its line ends with ':', and the next one has the
- * words.
+ * words; before Rust 1.73 they are in the line itself, "panicked at 'called `Result::unwrap()` ...', src/main.rs:9:5".
  */
 static bool is_hearsay(const char *line)
 {
@@ -345,9 +346,15 @@ static bool is_hearsay(const char *line)
 	size_t n = strcspn(line, "\n");
 	char said[1024];
 
-	if (!n || line[n - 1] != ':' || !line[n])
+	if (!n)
 		return false;
-	copy_line(said, sizeof(said), line + n + 1);
+	if (line[n - 1] == ':' && line[n]) {
+		copy_line(said, sizeof(said), line + n + 1);
+	} else {
+		copy_line(said, sizeof(said), line);
+		if (!strstr(said, "panicked at '"))
+			return false;
+	}
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		if (strstr(said, words[i]))
 			return true;
@@ -573,6 +580,23 @@ static const char *failed_test(const char *out)
 	return line_beginning(out, "not ok ", " - ");
 }
 
+/*
+ * Rust before 1.73: the words of "thread 'main' panicked at 'assertion failed: `(left == right)`" may go on for some lines, and
+ * the last one has the place, "right: `2`', src/main.rs:9:5".
+ */
+static void add_quoted(struct outcome *o, const char *line)
+{
+	const char *said = strstr(line, "panicked at '"), *end = strchr(line, '\n'), *place = said ? strstr(said, "', ") : NULL;
+	int nr = 0;
+
+	if (!said || !end || said > end || !place)
+		return;
+	for (const char *p = end; p && p < place; p = strchr(p + 1, '\n'))
+		nr++;
+	for (int i = 0; i < nr && nr <= QUOTED_LINES; i++, end = strchr(end + 1, '\n'))
+		append_line(o, " ", end + 1 + strspn(end + 1, " \t"));
+}
+
 /* Adds the line to the message, and, where that ends with a colon, or any is wanted, the next one. */
 static void add_line(struct outcome *o, const char *line, bool more)
 {
@@ -580,6 +604,7 @@ static void add_line(struct outcome *o, const char *line, bool more)
 
 	line += strspn(line, " \t");
 	append_line(o, "", line);
+	add_quoted(o, line);
 	/* Rust: "thread 'main' panicked at bank.rs:21:5:", and what it was on the next line */
 	if (!next || next <= line || (next[-1] != ':' && !more))
 		return;
