@@ -689,6 +689,67 @@ static void behind_a_pointer(void **state)
 	assert_int_equal(symfile_pointee_name(f, 0, 5, 0, buf, sizeof(buf)), -ENOENT);
 }
 
+/* The file offset of the nth call in the function; a call of one byte and a displacement. */
+static uint64_t call_in(struct symfile *f, const char *path, const char *function, int nth)
+{
+	uint64_t offset = compiled_find(f, function).last.offset;
+	FILE *file = fopen(path, "rb");
+	int c;
+
+	assert_non_null(file);
+	assert_int_equal(fseek(file, (long)offset, SEEK_SET), 0);
+	for (; (c = getc(file)) != EOF; offset++) {
+		if (c != 0xe8)
+			continue;
+		if (!nth--)
+			break;
+		assert_int_equal(fseek(file, 4, SEEK_CUR), 0);
+		offset += 4;
+	}
+	fclose(file);
+	assert_int_equal(c, 0xe8);
+	return offset;
+}
+
+/* What a call is given: the member of the program's object, though functions that are inlined know another type. */
+static void arguments(void **state)
+{
+	static const char c[] = "struct account { long total; int lock; };\nvoid take(int *lock);\n"
+		"__attribute__((noinline)) void add(struct account *a, int *other)\n"
+		"{ take(&a->lock); a->total++; take(other); }\n"
+		"__attribute__((noinline)) void take(int *lock) { *(volatile int *)lock = 1; }\n"
+		"int main(void) { struct account a = { 0, 0 }; int o; add(&a, &o); return a.lock - 1; }\n";
+	static const char cc[] = "struct raw { int _M_word; };\nextern \"C\" void take(raw *);\n"
+		"struct lock { raw _M_raw; void get() { take(&_M_raw); } };\n"
+		"struct pool { lock door; int jobs; void put() { door.get(); jobs++; } };\n"
+		"extern \"C\" __attribute__((noinline)) void add(pool *p) { p->put(); p->put(); }\n"
+		"extern \"C\" __attribute__((noinline)) void bare(raw *__r) { take(__r); *(volatile int *)__r = 2; }\n"
+		"extern \"C\" __attribute__((noinline)) void take(raw *r) { *(volatile int *)&r->_M_word = 1; }\n"
+		"int main() { pool p = { { { 0 } }, 0 }; add(&p); bare(&p.door._M_raw); return p.jobs - 2; }\n";
+	struct symfile *f;
+	uint64_t offset;
+	char buf[100];
+
+	(void)state;
+	compiled_make("argument.c", c, "cc -O1 -g -fno-ipa-sra -o argument argument.c");
+	f = compiled_open(compiled_path("argument"));
+	offset = call_in(f, compiled_path("argument"), "add", 0);
+	assert_int_equal(symfile_argument_name(f, offset, buf, sizeof(buf)), 0);
+	assert_string_equal(buf, "struct account.lock");
+	assert_int_equal(symfile_argument_name(f, offset + 1, buf, sizeof(buf)), -ENOENT);
+	offset = call_in(f, compiled_path("argument"), "add", 1);
+	assert_int_equal(symfile_argument_name(f, offset, buf, sizeof(buf)), 0);
+	assert_string_equal(buf, "*other");
+	compiled_make("argument.cc", cc, "c++ -O1 -g -fno-ipa-sra -fno-ipa-icf -o arguments argument.cc");
+	f = compiled_open(compiled_path("arguments"));
+	offset = call_in(f, compiled_path("arguments"), "add", 0);
+	assert_int_equal(symfile_argument_name(f, offset, buf, sizeof(buf)), 0);
+	assert_string_equal(buf, "struct pool.door");
+	/* that it is a lock is known anyway, and the name is the language's */
+	offset = call_in(f, compiled_path("arguments"), "bare", 0);
+	assert_int_equal(symfile_argument_name(f, offset, buf, sizeof(buf)), -ENOENT);
+}
+
 /* The name of what the function's last instruction with that operand accesses, as objdump writes it: "0x8(%rax),". */
 static const char *pointee_of(const char *program, const char *function, const char *operand, bool *atomic)
 {
@@ -918,6 +979,7 @@ int main(void)
 		cmocka_unit_test(a_separate_debug_file), cmocka_unit_test(frames_that_are_kept),
 		cmocka_unit_test(many_names_at_once),
 		cmocka_unit_test(behind_a_pointer),
+		cmocka_unit_test(arguments),
 		cmocka_unit_test(behind_a_pointer_in_memory),
 		cmocka_unit_test(bad_files),
 		cmocka_unit_test(names_that_are_not_there),

@@ -296,6 +296,8 @@ void session_data_text(const struct session *s, uint64_t object, uint64_t site, 
 		       size_t len);
 /* "struct node.next": what is accessed there through a pointer; false: unknown. */
 bool session_member_text(const struct session *s, uint64_t site, char *buf, size_t len);
+/* What the call there is given: "struct pool.lock". False: no call, or that is not known. */
+bool session_argument_text(const struct session *s, uint64_t site, char *buf, size_t len);
 /* That place is code of a library that has lines, such as a method of a header. */
 bool session_in_library(const struct session *s, uint64_t site);
 /* True when the place is no code of the program's own: a library of the distribution, a language's runtime. s: a session. */

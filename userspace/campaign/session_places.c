@@ -68,6 +68,14 @@ bool session_member_text(const struct session *s, uint64_t site, char *buf, size
 	return pointee_text(m, offset, buf, len);
 }
 
+bool session_argument_text(const struct session *s, uint64_t site, char *buf, size_t len)
+{
+	uint64_t offset = 0;
+	const struct probe_module *m = session_module_at(s, site, &offset);
+
+	return m && m->file && !symfile_argument_name(m->file, offset, buf, len);
+}
+
 bool session_in_library(const struct session *s, uint64_t site)
 {
 	uint64_t offset = 0;

@@ -86,6 +86,13 @@ void trials_describe(const struct campaign *c, struct trace_writer *w, const str
 							    .name = o->name });
 }
 
+/* What the source calls what is accessed, or locked, there. */
+static bool source_name(const struct campaign *c, const struct zug_label *l, char *buf, size_t len)
+{
+	return zug_op_is_access(l->op) ? session_member_text(&c->s, l->site, buf, len) :
+					 session_argument_text(&c->s, l->site, buf, len);
+}
+
 int trials_name_data(const struct campaign *c, struct trace_writer *w, const struct trace *t)
 {
 	struct id_map told = { 0 };
@@ -97,13 +104,13 @@ int trials_name_data(const struct campaign *c, struct trace_writer *w, const str
 		const struct trace_site *s = zug_object_is_numbered(l->object) ? trace_site(t, l->site) : NULL;
 		struct trace_site with;
 
-		if (!s || s->data || !zug_op_is_access(l->op))
+		if (!s || s->data || !(zug_op_is_access(l->op) || zug_op_is_sync(l->op)))
 			continue;
 		if (!id_map_add(&told, l->site, 0, &added)) {
 			id_map_free(&told);
 			return -ENOMEM;
 		}
-		if (!added || !session_member_text(&c->s, l->site, name, sizeof(name)))
+		if (!added || !source_name(c, l, name, sizeof(name)))
 			continue;
 		with = *s;
 		with.data = name;

@@ -18,6 +18,8 @@
 #define FUNCTION_MAX (64u << 10)
 #define REGISTERS 16
 #define UNKNOWN UINT32_MAX
+/* since the function was called, which has given the register its value */
+#define ENTRY (UINT32_MAX - 1)
 
 struct function {
 	ZydisDecoder decoder;
@@ -155,7 +157,8 @@ bool sym_origin(struct symfile *f, uint64_t vaddr, unsigned int reg, struct sym_
 	if (!fn.code || !fn.target || pread(f->fd, fn.code, fn.size, (off_t)offset) != (ssize_t)fn.size ||
 	    !find_targets(&fn))
 		goto out;
-	forget(writer);
+	for (int i = 0; i < REGISTERS; i++)
+		writer[i] = ENTRY;
 	for (; at < end; at += in.length) {
 		if (fn.target[at])
 			forget(writer);
@@ -163,10 +166,26 @@ bool sym_origin(struct symfile *f, uint64_t vaddr, unsigned int reg, struct sym_
 			goto out;
 		note_writes(&in, ops, at, writer);
 	}
-	known = at == end && !fn.target[end] && writer[reg] != UNKNOWN &&
-		describe(&fn, writer[reg], s->vaddr + writer[reg], reg, o);
+	known = at == end && !fn.target[end] && writer[reg] != UNKNOWN;
+	if (known && writer[reg] == ENTRY)
+		*o = (struct sym_origin){ .vaddr = s->vaddr, .base = reg };
+	else
+		known = known && describe(&fn, writer[reg], s->vaddr + writer[reg], reg, o);
 out:
 	free(fn.code);
 	free(fn.target);
 	return known;
+}
+
+bool sym_is_call(struct symfile *f, uint64_t offset)
+{
+	uint8_t code[ZYDIS_MAX_INSTRUCTION_LENGTH];
+	ssize_t n = pread(f->fd, code, sizeof(code), (off_t)offset);
+	ZydisDecodedOperand ops[ZYDIS_MAX_OPERAND_COUNT];
+	ZydisDecodedInstruction in;
+	ZydisDecoder decoder;
+
+	ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+	return n > 0 && ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, code, (size_t)n, &in, ops)) &&
+	       in.mnemonic == ZYDIS_MNEMONIC_CALL;
 }

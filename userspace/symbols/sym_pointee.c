@@ -7,6 +7,7 @@
  * or, mostly without optimisation, the register was loaded from a variable or a member shortly
  * before (sym_origin.c).
  */
+#include <ctype.h>
 #include <dwarf.h>
 #include <errno.h>
 #include <stdio.h>
@@ -61,6 +62,35 @@ static bool pointer_inside(Dwarf_Die *type, uint64_t at, const char *variable, s
 	return true;
 }
 
+/* ---- names ---- */
+
+static bool is_reserved(const char *name)
+{
+	return name[0] == '_' && (name[1] == '_' || isupper((unsigned char)name[1]));
+}
+
+/* As "struct node.next", if the pointer is to such. bare: the type says enough, where that is no member. */
+static bool name_by_type(struct held *h, int64_t disp, bool bare, char *buf, size_t len)
+{
+	const char *name, *kind;
+	Dwarf_Die pointee;
+	char brief[256];
+	size_t n;
+
+	name = sym_type_of(&h->type, &pointee) ? dwarf_diename(&pointee) : NULL;
+	/* before it, or in an array behind it, of which the element is not known */
+	if (!name || !sym_is_class(&pointee) || disp < 0 || (uint64_t)disp >= sym_type_size(&pointee))
+		return false;
+	kind = dwarf_tag(&pointee) == DW_TAG_union_type ? "union" :
+	       dwarf_tag(&pointee) == DW_TAG_class_type ? "class" : "struct";
+	bare &= !is_reserved(name);
+	symbols_brief(name, brief, sizeof(brief));
+	snprintf(buf, len, "%s %s", kind, brief);
+	n = strlen(buf);
+	sym_name_inside(&pointee, disp, buf, len);
+	return buf[n] == '.' || bare;
+}
+
 /* ---- variables ---- */
 
 typedef bool variable_fn(Dwarf_Die *variable, void *ctx, struct held *h);
@@ -84,12 +114,14 @@ static bool find_variable(Dwarf_Die *scopes, int nr, variable_fn *fn, void *ctx,
 struct register_at {
 	uint64_t vaddr;
 	unsigned int reg;
+	const int64_t *at;	/* the variable points to a class with a member so far behind its begin; NULL: to whatever */
 };
 
 static bool lives_in_register(Dwarf_Die *variable, void *ctx, struct held *h)
 {
 	const struct register_at *r = ctx;
 	Dwarf_Attribute attr;
+	char member[256];
 	const char *name;
 	Dwarf_Op *ops;
 	size_t nr;
@@ -101,7 +133,8 @@ static bool lives_in_register(Dwarf_Die *variable, void *ctx, struct held *h)
 	*h = (struct held){ 0 };
 	name = dwarf_diename(variable);
 	snprintf(h->name, sizeof(h->name), "%s", name ? name : "");
-	return sym_type_of(variable, &h->type) && is_pointer(&h->type);
+	return sym_type_of(variable, &h->type) && is_pointer(&h->type) &&
+	       (!r->at || name_by_type(h, *r->at, false, member, sizeof(member)));
 }
 
 static bool lies_in_frame(Dwarf_Die *variable, void *ctx, struct held *h)
@@ -133,21 +166,44 @@ static bool frame_base(Dwarf_Die *function, bool *by_bp)
 	return *by_bp || ops[0].atom == DW_OP_call_frame_cfa;
 }
 
-/* The scopes around vaddr, the innermost first; free() them. */
+/*
+ * The scopes around vaddr, the innermost first; free() them. Behind one that is inlined come those that it is inlined into, not
+ * those around its source.
+ */
 static int scopes_at(struct symfile *f, uint64_t vaddr, Dwarf_Die **scopes)
 {
-	Dwarf_Die *cu = sym_cu_at(f, vaddr);
+	Dwarf_Die *cu = sym_cu_at(f, vaddr), inner;
+	int nr;
 
 	*scopes = NULL;
-	return cu ? dwarf_getscopes(cu, vaddr, scopes) : 0;
+	nr = cu ? dwarf_getscopes(cu, vaddr, scopes) : 0;
+	for (int i = 0; i < nr; i++) {
+		if (dwarf_tag(&(*scopes)[i]) == DW_TAG_subprogram)
+			break;
+		if (dwarf_tag(&(*scopes)[i]) != DW_TAG_inlined_subroutine)
+			continue;
+		inner = (*scopes)[0];
+		free(*scopes);
+		*scopes = NULL;
+		return dwarf_getscopes_die(&inner, scopes);
+	}
+	return nr;
 }
 
-static bool in_register(struct symfile *f, uint64_t vaddr, unsigned int reg, struct held *h)
+/*
+ * Where functions of the language were inlined several variables hold the same: that of the program's own function says most,
+ * "class Pool.lock" where others say that it is a std::mutex. at: what is accessed is so far behind that; NULL: that is not
+ * known.
+ */
+static bool in_register(struct symfile *f, uint64_t vaddr, unsigned int reg, const int64_t *at, struct held *h)
 {
-	struct register_at r = { vaddr, reg };
+	struct register_at r = { vaddr, reg, at };
 	Dwarf_Die *scopes;
 	int nr = scopes_at(f, vaddr, &scopes);
-	bool found = find_variable(scopes, nr, lives_in_register, &r, h);
+	bool found = at && find_variable(scopes, nr, lives_in_register, &r, h);
+
+	r.at = NULL;
+	found = found || find_variable(scopes, nr, lives_in_register, &r, h);
 
 	free(scopes);
 	return found;
@@ -183,14 +239,12 @@ static bool in_data(struct symfile *f, uint64_t vaddr, struct held *h)
 
 /* ---- registers ---- */
 
+#define DWARF_DI 5
 #define DWARF_BP 6
 #define DWARF_SP 7
 
-#define DWARF_BP 6
-#define DWARF_SP 7
-
-/* What the register holds at vaddr. */
-static bool held_by(struct symfile *f, uint64_t vaddr, unsigned int reg, int depth, struct held *h);
+/* What the register holds at vaddr. at: as in_register(). */
+static bool held_by(struct symfile *f, uint64_t vaddr, unsigned int reg, const int64_t *at, int depth, struct held *h);
 
 /* What a move from memory has put into a register. */
 static bool loaded(struct symfile *f, const struct sym_origin *o, int depth, struct held *h)
@@ -206,66 +260,70 @@ static bool loaded(struct symfile *f, const struct sym_origin *o, int depth, str
 		where = (struct in_frame){ .from_end = o->disp - step.size, .from_bp = o->disp };
 		return in_frame(f, o->vaddr, &where, step.by_bp, h);
 	}
-	return held_by(f, o->vaddr, o->base, depth, h) && h->disp + o->disp >= 0 && sym_type_of(&h->type, &pointee) &&
+	return held_by(f, o->vaddr, o->base, NULL, depth, h) && h->disp + o->disp >= 0 && sym_type_of(&h->type, &pointee) &&
 	       pointer_inside(&pointee, (uint64_t)(h->disp + o->disp), NULL, h);
 }
 
-static bool held_by(struct symfile *f, uint64_t vaddr, unsigned int reg, int depth, struct held *h)
+static bool held_by(struct symfile *f, uint64_t vaddr, unsigned int reg, const int64_t *at, int depth, struct held *h)
 {
 	struct sym_origin o;
+	int64_t further;
 
-	if (in_register(f, vaddr, reg, h))
+	if (in_register(f, vaddr, reg, at, h))
 		return true;
 	if (depth >= DEPTH_MAX || !sym_origin(f, vaddr, reg, &o))
 		return false;
 	if (o.load)
 		return loaded(f, &o, depth + 1, h);
 	/* the address of a variable is no pointer variable, and has its own name */
-	if (o.fixed || !held_by(f, o.vaddr, o.base, depth + 1, h))
+	further = at ? *at + o.disp : 0;
+	if (o.fixed || !held_by(f, o.vaddr, o.base, at ? &further : NULL, depth + 1, h))
 		return false;
 	h->disp += o.disp;
 	return true;
 }
 
-static bool pointer_in(struct symfile *f, uint64_t offset, unsigned int reg, struct held *h)
+static bool pointer_in(struct symfile *f, uint64_t offset, unsigned int reg, const int64_t *at, struct held *h)
 {
 	uint64_t vaddr = symfile_vaddr_of(f, offset);
 
-	return vaddr != UINT64_MAX && reg < 16 && held_by(f, vaddr, reg, 0, h);
+	return vaddr != UINT64_MAX && reg < 16 && held_by(f, vaddr, reg, at, 0, h);
 }
 
 bool symfile_pointee_is_atomic(struct symfile *f, uint64_t offset, unsigned int reg, int64_t disp)
 {
 	struct held h;
 
-	return pointer_in(f, offset, reg, &h) && h.disp + disp >= 0 &&
+	return pointer_in(f, offset, reg, NULL, &h) && h.disp + disp >= 0 &&
 	       sym_atomic_inside(&h.type, (uint64_t)(h.disp + disp));
+}
+
+static bool name_by_pointer(const struct held *h, int64_t disp, char *buf, size_t len)
+{
+	/* reserved names: __atomic_load_ptr, inside a macro of <stdatomic.h> */
+	if (!h->name[0] || is_reserved(h->name) || !strcmp(h->name, "this"))
+		return false;
+	snprintf(buf, len, disp ? "%s[...]" : "*%s", h->name);
+	return true;
 }
 
 int symfile_pointee_name(struct symfile *f, uint64_t offset, unsigned int reg, int64_t disp, char *buf, size_t len)
 {
-	Dwarf_Die pointee;
-	char brief[256];
-	const char *name;
 	struct held h;
 
-	if (!pointer_in(f, offset, reg, &h))
+	if (!pointer_in(f, offset, reg, &disp, &h))
 		return -ENOENT;
 	disp += h.disp;
-	name = sym_type_of(&h.type, &pointee) ? dwarf_diename(&pointee) : NULL;
-	/* before it, or in an array behind it, of which the element is not known */
-	if (name && (!sym_is_class(&pointee) || disp < 0 || (uint64_t)disp >= sym_type_size(&pointee)))
-		name = NULL;
-	if (name) {
-		symbols_brief(name, brief, sizeof(brief));
-		snprintf(buf, len, "%s %s", dwarf_tag(&pointee) == DW_TAG_union_type ? "union" :
-			 dwarf_tag(&pointee) == DW_TAG_class_type ? "class" : "struct", brief);
-		sym_name_inside(&pointee, disp, buf, len);
-		return 0;
-	}
-	/* reserved names: __atomic_load_ptr, inside a macro of <stdatomic.h> */
-	if (!h.name[0] || !strncmp(h.name, "__", 2))
+	return name_by_type(&h, disp, true, buf, len) || name_by_pointer(&h, disp, buf, len) ? 0 : -ENOENT;
+}
+
+int symfile_argument_name(struct symfile *f, uint64_t offset, char *buf, size_t len)
+{
+	const int64_t at = 0;
+	struct held h;
+
+	if (!sym_is_call(f, offset) || !pointer_in(f, offset, DWARF_DI, &at, &h))
 		return -ENOENT;
-	snprintf(buf, len, disp ? "%s[...]" : "*%s", h.name);
-	return 0;
+	/* that it is a mutex is known */
+	return name_by_type(&h, h.disp, false, buf, len) || name_by_pointer(&h, h.disp, buf, len) ? 0 : -ENOENT;
 }
