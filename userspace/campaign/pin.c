@@ -278,6 +278,7 @@ static void name_place(const struct pin *n, uint64_t id, struct where *w)
 	const struct trace_module *m;
 	struct symfile *f = file_of(n, site, &m);
 	struct trace_frame frames[8];
+	char brief[256];
 	int nr;
 
 	if (told) {
@@ -294,17 +295,18 @@ static void name_place(const struct pin *n, uint64_t id, struct where *w)
 	    strcmp(base_of(m->path), base_of(trace_header(n->t)->argv[0])))
 		return;
 	told = &frames[own_frame(frames, nr)];
-	copy_name(w->in, told->function);
+	symbols_brief(told->function, brief, sizeof(brief));
+	copy_name(w->in, brief);
 	w->file = told->file;
 	w->line = told->line;
 }
 
-/* What a member is called in the source: its object has a number only. NULL: it has no such name. */
+/* What a member, or a lock that is one, is called in the source: its object has a number only. NULL: it has no such name. */
 static const char *data_name(const struct trace *t, const struct zug_label *l)
 {
 	const struct trace_site *site = l->site ? trace_site(t, l->site) : NULL;
 
-	return site && zug_op_is_access(l->op) ? site->data : NULL;
+	return site && (zug_op_is_access(l->op) || zug_op_is_sync(l->op)) ? site->data : NULL;
 }
 
 static bool matches(const struct pin *n, const struct where *w, const struct trace_step *s)
@@ -363,10 +365,30 @@ static bool is_behind_learnt(const struct trace *t, const char *name)
 	return false;
 }
 
+/* Code of a library is there: people know the line of the program that calls it, where the trace has that. */
+static void tell_caller(const struct pin *n, uint32_t task, uint64_t step, struct where *w)
+{
+	uint64_t next = next_step(n->t, task, step);
+
+	if (next == UINT64_MAX || (w->file && w->line && !symbols_of_library(w->file)))
+		return;
+	for (uint32_t k = 0; k < trace_nr_notes(n->t, next); k++) {
+		const struct trace_note *note = trace_note_at(n->t, next, k);
+		bool calls = note->kind == TRACE_NOTE_CALLER && note->task == task && note->text;
+		const char *tab = calls ? strchr(note->text, '\t') : NULL;
+
+		if (!tab || !tab[1])
+			continue;
+		w->file = tab + 1;
+		w->line = note->arg;
+	}
+}
+
 static void find_place(const struct pin *n, uint32_t task, uint64_t step, struct where *w)
 {
 	const struct zug_label *l = pending(n->t, task, step);
 	const char *name = l ? object_name(n->t, l->object) : NULL, *data = l ? data_name(n->t, l) : NULL;
+	unsigned long nth, of;
 
 	*w = (struct where){ .op = l ? op_of(n->t, l) : -1, .nth = 1 };
 	/* who is about to be created has no name yet */
@@ -378,8 +400,9 @@ static void find_place(const struct pin *n, uint32_t task, uint64_t step, struct
 		copy_name(w->on, name);
 	if (l)
 		name_place(n, l->site, w);
+	tell_caller(n, task, step, w);
 	/* which other data are points may be another matter next time: it is not counted where this has a name */
-	if (data && is_learnt(w->on))
+	if (data && (is_learnt(w->on) || number_of(w->on, &nth, &of)))
 		copy_name(w->on, data);
 	else if ((w->in[0] && is_learnt(w->on)) || (w->op >= 0 && is_behind_learnt(n->t, w->on)))
 		w->on[0] = 0;

@@ -3,6 +3,17 @@
 #include <string.h>
 #include "campaign/rule_names.h"
 
+/* As it stands in the symbols, and as people read it: without its arguments. */
+static bool function_is(const char *pattern, const char *function)
+{
+	char brief[256];
+
+	if (rule_name_is(pattern, function))
+		return true;
+	symbols_brief(function, brief, sizeof(brief));
+	return rule_name_is(pattern, brief);
+}
+
 bool rule_place_is(struct symfile *f, const char *path, uint64_t offset, const char *pattern)
 {
 	struct trace_frame frames[8];
@@ -13,7 +24,7 @@ bool rule_place_is(struct symfile *f, const char *path, uint64_t offset, const c
 		return true;
 	nr = symfile_frames(f, offset, frames, 8);
 	for (int i = 0; i < nr; i++)
-		if (frames[i].function && rule_name_is(pattern, frames[i].function))
+		if (frames[i].function && function_is(pattern, frames[i].function))
 			return true;
 	return false;
 }

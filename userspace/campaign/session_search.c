@@ -36,7 +36,10 @@ static bool on_data(void *ctx, uint64_t site, const char *pattern)
 	struct session *s = ctx;
 	char name[128];
 
-	return s->places && session_member_text(s, site, name, sizeof(name)) && rule_name_is(pattern, name);
+	if (!s->places)
+		return false;
+	return (session_member_text(s, site, name, sizeof(name)) || session_argument_text(s, site, name, sizeof(name))) &&
+	       rule_name_is(pattern, name);
 }
 
 static bool variable_value(void *ctx, uint32_t task, const char *name, int64_t *value)
