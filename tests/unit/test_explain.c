@@ -359,7 +359,7 @@ static void a_timeout_without_a_loop(void **state)
 
 /*
  * While a task is stopped others do much: the operation that decides, and those on its object, are told first, with the
- * programs. What only one task uses is not told.
+ * programs. What only one task uses is not told, nor is what none changes.
  */
 static void what_matters_meanwhile(void **state)
 {
@@ -380,6 +380,8 @@ static void what_matters_meanwhile(void **state)
 			s.label = (struct zug_label){ .op = ZUG_OP_BEGIN };
 		if (i == 11)
 			s.label = m.critical.first;
+		if (i == 15)
+			s.label.op = ZUG_OP_DATA_WRITE;
 		s.last = i ? i > 1 && i <= 14 : TRACE_NO_TASK;
 		trace_add_step(w, &s);
 		if (i == 2)
@@ -406,6 +408,50 @@ static void what_matters_meanwhile(void **state)
 		    "      ... 2 more steps\n"
 		    "      T1 (cat) does data-write sum\n"
 		    "      ... 2 more steps before it goes on\n");
+	free(out);
+	trace_free(t);
+}
+
+/* A line that looks twice is told once; what a test says of its failure, and what it does for that behind it, is not told. */
+static void what_says_little_meanwhile(void **state)
+{
+	static const struct {
+		uint16_t op;
+		uint8_t object, line;
+	} steps[] = {
+		{ ZUG_OP_BEGIN, 0, 0 }, { ZUG_OP_BEGIN, 0, 0 }, { ZUG_OP_ATOMIC_LOAD, 5, 1 }, { ZUG_OP_ATOMIC_LOAD, 5, 1 },
+		{ ZUG_OP_ATOMIC_LOAD, 5, 2 }, { ZUG_OP_DATA_READ, 8, 2 }, { ZUG_OP_ATOMIC_STORE, 5, 2 }, { ZUG_OP_WRITE, 6, 3 },
+		{ ZUG_OP_STAT, 7, 0 }, { ZUG_OP_STAT, 7, 3 }, { ZUG_OP_OPEN, 7, 4 }, { ZUG_OP_ATOMIC_LOAD, 5, 5 },
+		{ ZUG_OP_DATA_READ, 8, 5 },
+	};
+	struct trace_writer *w = sample_begin_two(real);
+	struct trace *t;
+	char *out;
+
+	trace_add_module(w, &(struct trace_module){ 1, "/src/x", "" });
+	trace_add_object(w, &(struct trace_object){ 5, "variable", "word" });
+	trace_add_object(w, &(struct trace_object){ 6, "file", "stderr" });
+	trace_add_object(w, &(struct trace_object){ 7, "file", "/x" });
+	trace_add_object(w, &(struct trace_object){ 8, "variable", "fixed" });
+	for (uint32_t line = 1; line < 6; line++)
+		trace_add_site(w, &(struct trace_site){ .site = line, .module = 1, .offset = line, .nr_frames = 1,
+							.frames = &(struct trace_frame){ "go", "x.c", line, false } });
+	for (uint64_t i = 0; i < 13; i++)
+		trace_add_step(w, &(struct trace_step){
+			.step = i, .task = i && i < 11, .last = i ? i > 1 && i < 12 : TRACE_NO_TASK, .nr_enabled = 2,
+			.enabled = sample_both, .flags = i == 1 ? TRACE_STEP_PREEMPTION : 0,
+			.label = { .op = steps[i].op, .object = steps[i].object, .flags = zug_op_flags(steps[i].op),
+				   .site = steps[i].line } });
+	trace_add_outcome(w, &(struct trace_outcome){ .kind = ZUG_OUTCOME_EXIT, .code = 1 });
+	t = sample_end(w, real, &out);
+	expect(out, "      T0 is stopped before atomic-load word  go x.c:5\n"
+		    "      T1 does atomic-load word  go x.c:1\n"
+		    "      ... 1 more step\n"
+		    "      T1 does atomic-load word  go x.c:2\n"
+		    "      ... 1 more step\n"
+		    "      T1 does atomic-store word  go x.c:2\n"
+		    "      ... 3 more steps\n"
+		    "      T1 does open /x  go x.c:4\n");
 	free(out);
 	trace_free(t);
 }
@@ -670,6 +716,7 @@ int main(void)
 		cmocka_unit_test(a_timeout_shows_its_loops),
 		cmocka_unit_test(a_timeout_without_a_loop),
 		cmocka_unit_test(what_matters_meanwhile),
+		cmocka_unit_test(what_says_little_meanwhile),
 		cmocka_unit_test(what_comes_of_steps_meanwhile),
 		cmocka_unit_test(a_task_may_wait_for_itself),
 		cmocka_unit_test(the_last_step_is_told_once),

@@ -10,6 +10,7 @@
 #define ORDERS_MIN	6	/* schedules near one: where fewer fail alike, that says little */
 #define ROUNDS_MAX	4	/* the same of a livelock, where they repeat */
 #define MEANWHILE_MAX	6	/* steps of other tasks while one is stopped */
+#define COMPLAINT_MAX	500	/* steps behind what is written about a failure */
 
 static const struct trace_step *next_of(const struct trace *t, uint64_t from, uint32_t task)
 {
@@ -29,6 +30,15 @@ static bool is_private(struct report *r, const struct trace_step *s)
 	return report_is_private(r, l->object) && (!l->object2 || report_is_private(r, l->object2));
 }
 
+/* The step reads what nobody changes in this trace. */
+static bool is_constant(struct report *r, const struct trace_step *s)
+{
+	const struct zug_label *l = &s->label;
+
+	return (l->op == ZUG_OP_DATA_READ || l->op == ZUG_OP_ATOMIC_LOAD) && l->object &&
+	       !report_is_changed(r, l->object) && !(l->object2 && report_is_changed(r, l->object2));
+}
+
 /* Code of a library's headers accesses data, and no line of the program is known to have called it. */
 static bool is_of_library(struct report *r, const struct trace_step *s)
 {
@@ -43,8 +53,77 @@ static bool is_of_library(struct report *r, const struct trace_step *s)
 	return main && main->file && symbols_of_library(main->file);
 }
 
-/* How much step i tells of what a task that is stopped before 'pending' misses; 0: nothing. */
-static int weight_of(struct report *r, uint64_t i, const struct zug_label *pending)
+/* The caller of that step, or where it has none the place, is a line of the program. */
+static bool line_of(struct report *r, const struct trace_step *s, struct report_caller *c)
+{
+	const struct trace_frame *frames, *main;
+	uint32_t nr;
+
+	if (report_caller_of(r, s->task, s, c))
+		return c->frame.file && c->frame.line;
+	nr = report_frames(r, s->label.site, &frames);
+	main = report_main_frame(frames, nr);
+	if (main)
+		c->frame = *main;
+	return main && main->file && main->line;
+}
+
+static bool is_same_line(const struct report_caller *a, const struct report_caller *b)
+{
+	return a->frame.line == b->frame.line && !strcmp(a->frame.file, b->frame.file);
+}
+
+/* The task has just done the same with the same there, as a line does that writes a message in parts, or looks twice. */
+static bool repeats(struct report *r, uint64_t i, uint64_t first)
+{
+	const struct trace_step *s = trace_step(r->t, i), *last;
+	struct report_caller a, b;
+
+	for (uint64_t k = i; k-- > first;) {
+		last = trace_step(r->t, k);
+		if (last->task == s->task)
+			return last->label.op == s->label.op && last->label.object == s->label.object && line_of(r, last, &a) &&
+			       line_of(r, s, &b) && is_same_line(&a, &b);
+	}
+	return false;
+}
+
+static bool writes_stderr(const struct trace *t, const struct trace_step *s)
+{
+	const struct trace_object *o = s->label.op == ZUG_OP_WRITE ? trace_object(t, s->label.object) : NULL;
+
+	return o && o->name && !strcmp(o->name, "stderr");
+}
+
+/*
+ * What a test says of its failure is not why it fails; nor is what else is done for that behind it, as long as the task comes
+ * to no other line of the program: a panic's stack is read from files.
+ */
+static bool is_complaint(struct report *r, uint64_t i, uint64_t first)
+{
+	const struct trace_step *s = trace_step(r->t, i), *before;
+	uint64_t end = i > first + COMPLAINT_MAX ? i - COMPLAINT_MAX : first;
+	struct report_caller at, now;
+	bool known = line_of(r, s, &at);
+
+	if (writes_stderr(r->t, s))
+		return true;
+	for (uint64_t k = i; k-- > end;) {
+		before = trace_step(r->t, k);
+		if (before->task != s->task || !line_of(r, before, &now))
+			continue;
+		if (known && !is_same_line(&at, &now))
+			return false;
+		if (writes_stderr(r->t, before))
+			return true;
+		at = now;
+		known = true;
+	}
+	return false;
+}
+
+/* How much step i, of those from 'first' on, tells of what a task that is stopped before 'pending' misses; 0: nothing. */
+static int weight_of(struct report *r, uint64_t i, uint64_t first, const struct zug_label *pending)
 {
 	const struct trace *t = r->t;
 	const struct trace_minimized *m = trace_minimized(t);
@@ -56,9 +135,11 @@ static int weight_of(struct report *r, uint64_t i, const struct zug_label *pendi
 		return 0;
 	if (c && (i == c->first_step || i == c->second_step))
 		return 4;
+	if (is_complaint(r, i, first) || repeats(r, i, first))
+		return 1;
 	if (object && (object == pending->object || (c && (object == c->first.object || object == c->second.object))))
 		return 3;
-	return is_private(r, s) || is_of_library(r, s) ? 1 : 2;
+	return is_private(r, s) || is_constant(r, s) || is_of_library(r, s) ? 1 : 2;
 }
 
 static void put_more(struct report *r, uint64_t nr, const char *until)
@@ -105,8 +186,8 @@ static void put_life(struct report *r, uint64_t i)
 /*
  * Prints steps of the other tasks while one is stopped before 'pending': the bug is mostly among them. Where there are
  * many, the two operations whose order decides come first, then those on their objects and on that of 'pending', then
- * those that come first. Memory that only one task uses, and what a library accesses, is told only where there is nothing
- * else.
+ * those that come first. Memory that only one task uses or none changes, what a library accesses, what only repeats the
+ * step before, and what is written about the failure is told only where there is nothing else.
  */
 static void put_meanwhile(struct report *r, uint64_t first, uint64_t end, const struct zug_label *pending)
 {
@@ -114,14 +195,14 @@ static void put_meanwhile(struct report *r, uint64_t first, uint64_t end, const 
 	uint64_t hidden = 0;
 
 	for (uint64_t i = first; i < end; i++)
-		of[weight_of(r, i, pending)]++;
+		of[weight_of(r, i, first, pending)]++;
 	for (int w = 4; w > 0; w--) {
 		of[w] = w == 1 && left < MEANWHILE_MAX ? 0 : of[w] < left ? of[w] : left;
 		left -= of[w];
 	}
 	r->in_row = true;
 	for (uint64_t i = first; i < end; i++) {
-		int w = weight_of(r, i, pending);
+		int w = weight_of(r, i, first, pending);
 
 		if (!w || !of[w]) {
 			hidden += w > 0;

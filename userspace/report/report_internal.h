@@ -31,6 +31,7 @@ struct report {
 	char *changed;			/* the first source file that is newer than its module */
 	struct id_map stale;		/* modules reported to be of another build */
 	struct id_map users;		/* objects to the task that uses it, or UINT32_MAX: several do */
+	struct id_map written;		/* objects that are changed */
 	bool users_known;
 	struct report_alias *aliases;	/* report_name_objects() */
 	size_t nr_aliases, aliases_room;
@@ -181,6 +182,8 @@ void report_json_string(FILE *out, const char *s);
 
 /* One task alone uses it in this trace. */
 bool report_is_private(struct report *r, uint64_t object);
+/* A step of this trace changes it, or was about to. */
+bool report_is_changed(struct report *r, uint64_t object);
 /*
  * Shows the numbered objects of r's trace under the names of the objects that they are paired with
  * in the trace `first`, and those without a partner under names that `first` does not have.

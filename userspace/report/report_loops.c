@@ -358,6 +358,8 @@ uint64_t report_loops(struct report *r)
 	for (i = from + 1; i < from + p && trace_step(r->t, i)->task == trace_step(r->t, i - 1)->task; i++)
 		;
 	i = i == from + p ? from : i;
+	/* the lines that call a library are known of the last steps */
+	i += (all.nr - p - i) / p * p;
 	fprintf(r->out, "\n%sAgain and again, from step %llu to the end:%s\n", report_style(r, STYLE_ALARM),
 		(unsigned long long)from, report_style(r, STYLE_PLAIN));
 	for (uint64_t k = i; k < i + p; k++)

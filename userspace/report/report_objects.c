@@ -23,26 +23,46 @@ static void note_user(struct report *r, uint64_t object, uint32_t task)
 
 static void note_users(struct report *r, const struct zug_label *l, uint32_t task)
 {
+	bool writes = (l->flags | zug_op_flags(l->op)) & ZUG_L_WRITE;
+
 	note_user(r, l->object, task);
 	note_user(r, l->object2, task);
+	if (writes && l->object)
+		id_map_add(&r->written, l->object, 0, NULL);
+	if (writes && l->object2)
+		id_map_add(&r->written, l->object2, 0, NULL);
+}
+
+static void know_users(struct report *r)
+{
+	const struct trace_minimized *m = trace_minimized(r->t);
+
+	if (r->users_known)
+		return;
+	r->users_known = true;
+	for (uint64_t i = 0; i < trace_nr_steps(r->t); i++)
+		note_users(r, &trace_step(r->t, i)->label, trace_step(r->t, i)->task);
+	for (uint32_t i = 0; m && i < m->nr_pairs; i++)
+		note_users(r, &m->pairs[i].before, m->pairs[i].preempted);
+	if (m && m->critical.known) {
+		note_users(r, &m->critical.first, m->critical.first_task);
+		note_users(r, &m->critical.second, m->critical.second_task);
+	}
 }
 
 bool report_is_private(struct report *r, uint64_t object)
 {
-	const struct trace_minimized *m = trace_minimized(r->t);
 	const uint32_t *user;
 
-	for (uint64_t i = 0; !r->users_known && i < trace_nr_steps(r->t); i++)
-		note_users(r, &trace_step(r->t, i)->label, trace_step(r->t, i)->task);
-	for (uint32_t i = 0; !r->users_known && m && i < m->nr_pairs; i++)
-		note_users(r, &m->pairs[i].before, m->pairs[i].preempted);
-	if (!r->users_known && m && m->critical.known) {
-		note_users(r, &m->critical.first, m->critical.first_task);
-		note_users(r, &m->critical.second, m->critical.second_task);
-	}
-	r->users_known = true;
+	know_users(r);
 	user = id_map_find(&r->users, object);
 	return user && *user != SEVERAL_TASKS;
+}
+
+bool report_is_changed(struct report *r, uint64_t object)
+{
+	know_users(r);
+	return id_map_find(&r->written, object);
 }
 
 struct naming {

@@ -43,6 +43,7 @@ void report_end(struct report *r)
 	free(r->changed);
 	id_map_free(&r->stale);
 	id_map_free(&r->users);
+	id_map_free(&r->written);
 	report_forget_names(r);
 }
 
