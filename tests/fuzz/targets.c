@@ -25,6 +25,7 @@
 #include "search/search.h"
 #include "symbols/expr.h"
 #include "symbols/sym_internal.h"
+#include "symbols/sym_java.h"
 #include "symbols/sym_python.h"
 #include "symbols/symbols.h"
 #include "targets.h"
@@ -511,6 +512,34 @@ static void use_lines(const uint8_t *data, size_t len)
 			abort();
 }
 
+static void use_class(void *arg, const char *name, size_t len)
+{
+	uint32_t *sum = arg;
+
+	for (size_t i = 0; i < len; i++)
+		*sum += (uint8_t)name[i];
+}
+
+/* The directory of a jar with two files, one of which is a class; data is what is written over it, as place and byte. */
+static void use_jar(const uint8_t *data, size_t len)
+{
+	static const char names[2][8] = { "a/README", "Ab.class" };
+	uint8_t directory[2 * 54] = { 0 };
+	uint32_t sum = 0;
+	int nr;
+
+	for (int i = 0; i < 2; i++) {
+		memcpy(directory + 54 * i, "PK\1\2", 4);
+		directory[54 * i + 28] = 8;
+		memcpy(directory + 54 * i + 46, names[i], 8);
+	}
+	for (size_t i = 0; i + 2 <= len; i += 2)
+		directory[data[i] % sizeof(directory)] = data[i + 1];
+	nr = sym_java_jar_classes(directory, sizeof(directory), use_class, &sum);
+	if (nr > 2 || (!len && (nr != 1 || sum != 'A' + 'b')))
+		abort();
+}
+
 const struct fuzz_target fuzz_targets[] = {
 	{ "rules", use_rules, { "hold T1 at lock on m until T2 at unlock nth 3", "tactic yield 0.5 while T0 in main",
 				"before T1 at data-write on \"x y\" run T2 until nth 5e67", "strict", NULL } },
@@ -543,5 +572,6 @@ const struct fuzz_target fuzz_targets[] = {
 	{ "plan", use_plan, { "{\"plan\":\"zugzwang plan\",\"version\":1,\"cut\":true,\"subtrees\":[{\"choices\":[1,2],\"cost\":1,\"size\":0.5}]}\n", NULL } },
 	{ "python", use_python, { "", "\004\060\001", NULL } },
 	{ "lines", use_lines, { "\001\001\001\001\360\001\350\102", NULL } },
+	{ "jar", use_jar, { "", "\034\030", "\040\010\123\377", NULL } },
 	{ 0 },
 };

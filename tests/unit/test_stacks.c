@@ -5,7 +5,9 @@
 #include <setjmp.h>
 #include <cmocka.h>
 #include <dirent.h>
+#include <endian.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -507,6 +509,69 @@ static void lines_of_java(void **state)
 	assert_int_equal(sym_java_line((const uint8_t[]){ 255, 0, 1, 0 }, 4, 20, 0), 0);
 }
 
+/* An entry of a jar's directory, with a comment of one byte; returns its end. */
+static uint8_t *put_entry(uint8_t *at, const char *name)
+{
+	size_t n = strlen(name);
+
+	memset(at, 0, 46);
+	memcpy(at, "PK\1\2", 4);
+	at[28] = n;
+	at[32] = 1;
+	memcpy(at + 46, name, n);
+	at[46 + n] = '#';
+	return at + 46 + n + 1;
+}
+
+static void count_class(void *arg, const char *name, size_t len)
+{
+	*(int *)arg += len == 10 && !memcmp(name, "web/Server", len);
+}
+
+/* Classes of a jar that a build tool has fetched, and that this process has open. */
+static void classes_of_jars(void **state)
+{
+	uint8_t jar[512] = { 0 }, *end = jar;
+	struct sym_string *strings = NULL;
+	struct symfile_java l = { 0 };
+	char path[PATH_MAX];
+	const char *from;
+	int fd, nr = 0;
+	size_t len;
+
+	(void)state;
+	end = put_entry(end, "web/");
+	end = put_entry(end, "web/Server$Loop.class");
+	end = put_entry(end, "web/Server.class");
+	end = put_entry(end, "web/notes.txt");
+	len = end - jar;
+	assert_int_equal(sym_java_jar_classes(jar, len, count_class, &nr), 2);
+	assert_int_equal(nr, 1);
+	for (size_t n = 0; n < len; n++)
+		assert_true(sym_java_jar_classes(jar, n, count_class, &nr) <= 2);
+	/* the end of the directory: its length, and that it begins with the file */
+	memcpy(end, "PK\5\6", 4);
+	memcpy(end + 12, &(uint32_t){ htole32(len) }, 4);
+	compiled_make("fetched.txt", "", "mkdir -p .m2");
+	snprintf(path, sizeof(path), "%s", compiled_path(".m2/web-1.0.jar"));
+	fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
+	assert_int_equal(write(fd, jar, len + 22), len + 22);
+	assert_null(sym_java_jar_of(&l, &strings, getpid(), "shop/Server"));
+	from = sym_java_jar_of(&l, &strings, getpid(), "web/Server$Loop");
+	assert_non_null(from);
+	assert_string_equal(from + strlen(from) - 16, "/.m2/web-1.0.jar");
+	assert_ptr_equal(sym_java_jar_of(&l, &strings, getpid(), "web/Server$$Lambda$14+0x7f"), from);
+	assert_null(sym_java_jar_of(&l, &strings, getpid(), "web/Client"));
+	close(fd);
+	sym_java_jars_release(&l);
+	sym_strings_free(strings);
+	assert_true(sym_java_is_library_jar("/run/root/usr/share/java/jetty9-server.jar"));
+	assert_false(sym_java_is_library_jar("/home/u/shop/build/shop.jar"));
+	assert_false(sym_java_is_library_jar("/home/u/.m2/settings.xml"));
+	assert_true(symbols_of_library("/usr/share/java/jetty9-server.jar/org/eclipse/jetty/server/Server.java"));
+	assert_false(symbols_of_library("web/Server.java"));
+}
+
 static const char in_bash[] =
 	". \"$(dirname \"$0\")/wait-lib.sh\"\n"
 	"ask()\n"
@@ -675,6 +740,7 @@ int main(void)
 		cmocka_unit_test(a_place_in_dash),
 		cmocka_unit_test(a_stack_in_java),
 		cmocka_unit_test(lines_of_java),
+		cmocka_unit_test(classes_of_jars),
 	};
 
 	return cmocka_run_group_tests(tests, compiled_begin, compiled_end);

@@ -901,6 +901,7 @@ static void calls_of_what_threads_share(void **state)
 					   .file = "java/util/concurrent/ConcurrentHashMap.java", .line = 800 };
 	const struct trace_frame list = { .function = "java.util.ArrayList.add", .file = "java/util/ArrayList.java", .line = 400 };
 	const struct trace_frame own = { .function = "shop.Cache.find", .file = "shop/Cache.java", .line = 12 };
+	const struct trace_frame framework = { .function = "web.Pool.run", .file = "/usr/share/java/web.jar/web/Pool.java", .line = 5 };
 
 	assert_int_equal(symbols_call_of((const struct trace_frame[]){ get, own }, 2), 1);
 	assert_int_equal(symbols_call_of((const struct trace_frame[]){ put, get, own, list }, 4), 2);
@@ -913,6 +914,10 @@ static void calls_of_what_threads_share(void **state)
 	assert_true(symbols_done_for_program(&(const struct trace_frame){ .function = "shop.Cache.find" }, 1));
 	assert_false(symbols_done_for_program(&list, 1));
 	assert_false(symbols_done_for_program((const struct trace_frame[]){ makes, own }, 2));
+	/* what a framework does is its own affair */
+	assert_false(symbols_done_for_program((const struct trace_frame[]){ list, framework, own }, 3));
+	assert_int_equal(symbols_call_of((const struct trace_frame[]){ get, framework, own }, 3), 0);
+	assert_int_equal(symbols_own_frame((const struct trace_frame[]){ framework, own }, 2), 1);
 	assert_false(symbols_done_for_program(
 		(const struct trace_frame[]){ { .function = "java.io.PrintStream.println" }, own }, 2));
 	assert_true(symbols_only_reads(&(const struct trace_frame){ .function = "java.util.concurrent.atomic.AtomicInteger.get" }));

@@ -123,7 +123,12 @@ struct symfile_java {
 	struct id_map frame_of;	/* in frames, by a hash of what they were read from */
 	struct java_frame *frames;
 	size_t nr_frames, room_frames;
+	struct id_map jar_of;	/* in jars, by a hash of a class's name: that has it; JAVA_NO_JAR: none of a library */
+	const char **jars;	/* of libraries, which were read */
+	size_t nr_jars, room_jars;
 };
+
+#define JAVA_NO_JAR UINT32_MAX
 
 /* A function of an interpreted language. */
 struct interpreted_frame {

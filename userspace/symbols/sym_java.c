@@ -13,6 +13,7 @@
  * which it says that it belongs, and frames lie within the thread's stack, each above the one before. Compiled
  * methods end the walk.
  */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -393,12 +394,13 @@ static bool is_method_of(const struct java *j, uint64_t method, uint64_t constan
 }
 
 /*
- * "com/acme/Bank$Account" and "get" make com.acme.Bank$Account.get in com/acme/Bank.java. The name of a class that was made
- * at run time ends with its address.
+ * "com/acme/Bank$Account" and "get" make com.acme.Bank$Account.get in com/acme/Bank.java, which lies "in" a library's jar where
+ * it comes from one. The name of a class that was made at run time ends with its address.
  */
 static bool name_frame(const struct java *j, char *class, const char *method, const char *source, struct trace_frame *frame)
 {
-	char text[2 * JAVA_TEXT_MAX + 2], *end = strstr(class, "+0x");
+	char text[PATH_MAX + 2 * JAVA_TEXT_MAX + 3], *end = strstr(class, "+0x");
+	const char *jar = sym_java_jar_of(j->l, j->strings, j->pid, class);
 	size_t folder;
 
 	if (!end)
@@ -407,9 +409,9 @@ static bool name_frame(const struct java *j, char *class, const char *method, co
 		*end = '\0';
 	end = strrchr(class, '/');
 	folder = end ? (size_t)(end + 1 - class) : 0;
-	if (source) {
-		memcpy(text, class, folder);
-		strcpy(text + folder, source);
+	if (source || jar) {
+		snprintf(text, sizeof(text), "%s%s%.*s%s", jar ? jar : "", jar ? "/" : "", (int)folder, class,
+			 source ? source : class + folder);
 		frame->file = sym_string(j->strings, text);
 	}
 	for (char *at = class; *at; at++)
@@ -417,7 +419,7 @@ static bool name_frame(const struct java *j, char *class, const char *method, co
 			*at = '.';
 	snprintf(text, sizeof(text), "%s.%s", class, method);
 	frame->function = sym_string(j->strings, text);
-	return frame->function && (!source || frame->file);
+	return frame->function && (!(source || jar) || frame->file);
 }
 
 /* A frame, by what it was read from. A method that was unloaded leaves no other one with the same description at its place. */

@@ -34,6 +34,16 @@ bool sym_java_symbol(const struct java *j, uint64_t addr, char *text);
 bool sym_java_pool_symbol(const struct java *j, uint64_t pool, uint16_t index, char *text);
 
 /*
+ * The library's jar that a class of that process comes from ("com/acme/Bank$Account"), by its path; NULL: it is the program's, or
+ * the JDK's.
+ */
+const char *sym_java_jar_of(struct symfile_java *l, struct sym_string **strings, int pid, const char *class);
+void sym_java_jars_release(struct symfile_java *l);
+/* For tests, too: a jar at that path is a library's; fn gets each class of a jar's directory, of which the number is returned. */
+bool sym_java_is_library_jar(const char *path);
+int sym_java_jar_classes(const uint8_t *directory, size_t len, void (*fn)(void *arg, const char *name, size_t len), void *arg);
+
+/*
  * The interpreted methods of a task of that process, innermost first; their names are kept in 'strings'. bias: address
  * minus vaddr of f, the machine; tls: the task's thread pointer. 0: it executes none, or the memory is not as expected.
  */

@@ -205,7 +205,7 @@ bool symfile_java_subject(struct symfile *f, enum java_operation operation, int 
 	return s->object;
 }
 
-/* Up to the program's innermost function. */
+/* Up to the innermost function that is none of Java's own. */
 bool sym_java_begins_thread(const struct trace_frame *frames, int nr)
 {
 	static const char *const methods[] = {
@@ -214,7 +214,7 @@ bool sym_java_begins_thread(const struct trace_frame *frames, int nr)
 	};
 	int first = symbols_own_frame(frames, nr);
 
-	for (int i = 0; i < (first < 0 ? nr : first); i++)
+	for (int i = 0; i < (first < 0 ? nr : first) && !symbols_of_jar(frames[i].file); i++)
 		for (size_t k = 0; k < sizeof(methods) / sizeof(methods[0]) && frames[i].function; k++) {
 			size_t n = strlen(methods[k]);
 

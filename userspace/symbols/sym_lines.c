@@ -473,6 +473,11 @@ static bool is_start_file(const char *file)
 	return false;
 }
 
+bool symbols_of_jar(const char *file)
+{
+	return file && strstr(file, ".jar/");
+}
+
 /* A class of the JDK, by the names that it keeps for its own packages. */
 static bool is_of_jdk(const char *file)
 {
@@ -502,7 +507,8 @@ bool symbols_of_library(const char *file)
 	 */
 	return symbols_of_language(file) || is_start_file(file) || strstr(file, "/usr/include/") ||
 	       strstr(file, "/include/c++/") || strstr(file, "/lib/gcc/") || strstr(file, "/lib/clang/") ||
-	       strstr(file, "/lib/python3.") || strstr(file, "/lib/python3/dist-packages/") || is_of_jdk(file);
+	       strstr(file, "/lib/python3.") || strstr(file, "/lib/python3/dist-packages/") || is_of_jdk(file) ||
+	       symbols_of_jar(file);
 }
 
 int symbols_own_frame(const struct trace_frame *frames, int nr)
@@ -569,6 +575,8 @@ bool symbols_done_for_program(const struct trace_frame *frames, int nr)
 		const char *name = frames[i].function ? frames[i].function : "";
 		size_t p = 0;
 
+		if (symbols_of_jar(frames[i].file))
+			return false;
 		while (p < sizeof(packages) / sizeof(packages[0]) && strncmp(name, packages[p], strlen(packages[p])))
 			p++;
 		/* also where the program has no lines */

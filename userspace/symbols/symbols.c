@@ -71,6 +71,7 @@ static void symfile_free(struct symfile *f)
 	sym_callers_free(f);
 	sym_python_free(f);
 	sym_java_release(&f->java);
+	sym_java_jars_release(&f->java);
 	dwarf_end(f->dwarf);
 	elf_end(f->debug_elf);
 	elf_end(f->elf);
