@@ -359,7 +359,8 @@ static bool next_of_phase(struct minimize *m)
 			try_without(m, m->at, m->at + 1);
 		return true;
 	case REORDER:
-		while (m->at < m->best.s.nr)
+		/* without differences only steps could become fewer, at an execution for each exchange */
+		while (nr && m->at < m->best.s.nr)
 			if (try_reordered(m))
 				return true;
 		return false;

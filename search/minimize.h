@@ -20,7 +20,7 @@
  *
  * The end result is minimal under these moves: no difference can be left out,
  * or skipped to the task of the next one; no block of steps can trade places with
- * independent ones so that it becomes simpler; and no preemption can be made one
+ * independent ones so that it becomes simpler (where nothing differs, none is tried); and no preemption can be made one
  * step of the preempted task later. Where more than one preemption is left, each of the last 64
  * that were not made was tried alone as well.
  */
