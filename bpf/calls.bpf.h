@@ -566,10 +566,20 @@ static __always_inline void call_of_no_class(struct zug_sandbox *s, struct task_
 	}
 }
 
+/*
+ * It wakes who waits for the interpreter's own lock: part of what within_interpreter() passes. Whether the primitive is known by
+ * then depends on what was a point before.
+ */
+static __always_inline bool wakes_interpreter(const struct space *sp, const __u64 *a)
+{
+	return sp && (a[1] & ZUG_FUTEX_CMD) == ZUG_FUTEX_WAKE && a[0] >= sp->data && a[0] < sp->data_end;
+}
+
 /* A call of a class that has points, which yet is none: it changes nothing, or a primitive or the loader makes it. */
 static __always_inline bool is_no_point(struct zug_sandbox *s, struct task_struct *p, struct task_state *t, __s32 nr,
 					const struct call_args *args, struct pt_regs *regs, __u64 ip)
 {
+	const struct space *sp = mm_space(LOOSE(p)->mm);
 	const __u64 *a = args->a;
 
 	if (nr == NR_rt_sigaction && !changes_action(p, a))
@@ -577,8 +587,9 @@ static __always_inline bool is_no_point(struct zug_sandbox *s, struct task_struc
 	if (nr == NR_rt_sigprocmask && !has_pending_signal(p) && !newly_blocked(p, args))
 		return true;
 	if ((nr == NR_futex && within_primitive(t, a[0]) && !may_be_interrupted(s, t)) ||
+	    (nr == NR_futex && wakes_interpreter(sp, a)) ||
 	    (syscalls[nr].some && !is_some(nr, a) && !changes_process(s, p, nr, a[1])) ||
-	    in_loader(mm_space(LOOSE(p)->mm), ip))
+	    in_loader(sp, ip))
 		return true;
 	return primitive_of(t)->reads && inside_primitive(t, ip, LOOSE(regs)->sp);
 }
