@@ -515,6 +515,20 @@ static bool all_of_library(const struct trace_frame *frames, int nr)
 }
 
 /*
+ * These innermost functions say whether the task starts a thread, and for whom it does that: those further out cannot change
+ * it. Of Java a framework's are as good as the program's.
+ */
+static bool tells(struct symfile *f, const struct trace_frame *frames, int nr)
+{
+	if (!symfile_is_java(f))
+		return !all_of_library(frames, nr);
+	for (int i = 0; i < nr; i++)
+		if (symbols_of_jar(frames[i].file))
+			return true;
+	return symbols_own_frame(frames, nr) >= 0 || symbols_begins_thread(frames, nr);
+}
+
+/*
  * The task, which stands still, starts a thread or waits for one by the language's library. Who is preempted in there,
  * with that library's own locks, could as well be before it or behind it. by_itself: the interpreter does it, and not
  * for a function: then the thread begins or ends.
@@ -522,17 +536,20 @@ static bool all_of_library(const struct trace_frame *frames, int nr)
 static bool begins_thread_by(struct kworld *k, const struct world_task *t, unsigned int module, bool by_itself,
 			     bool *for_program)
 {
+	static const int most[] = { FIRST_FRAMES, 8, 64 };
 	struct symfile *f = probes_module(k->o.probes, module)->file;
 	struct trace_frame frames[64];
 	uint64_t bias, regs[18];
-	int nr;
+	int nr = 0;
 
 	if (places_bias(k->o.places, t->process, module, &bias) || kworld_registers(&k->w, t, regs))
 		return false;
-	/* of Python most often the first ones say it, and each one takes two looks at memory */
-	nr = symbols_interpreted_by(k->o.symbols, f, bias, t->pid, regs[17], frames, FIRST_FRAMES);
-	if (nr == FIRST_FRAMES && (symfile_is_java(f) || all_of_library(frames, nr)))
-		nr = symbols_interpreted_by(k->o.symbols, f, bias, t->pid, regs[17], frames, 64);
+	/* most often the first ones say it, and each one takes some looks at memory */
+	for (size_t i = 0; i < sizeof(most) / sizeof(most[0]); i++) {
+		nr = symbols_interpreted_by(k->o.symbols, f, bias, t->pid, regs[17], frames, most[i]);
+		if (nr < most[i] || tells(f, frames, nr))
+			break;
+	}
 	if (for_program)
 		*for_program = symbols_done_for_program(frames, nr);
 	return nr ? symbols_begins_thread(frames, nr) : by_itself;
