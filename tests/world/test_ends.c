@@ -476,6 +476,31 @@ static void spins(void)
 	run_free(r);
 }
 
+/* Where an execution comes to points it may have more time than one that does not. */
+static void slow_programs(void)
+{
+	const struct mw_program slow = {
+		.code = { TASK(CREATE(1), WRITE(0, 1), WRITE(0, 2), WRITE(0, 3), WRITE(0, 4), WRITE(0, 5), JOIN(1)),
+			  TASK(WRITE(0, 6), WRITE(0, 7), WRITE(0, 8), WRITE(0, 9)) },
+		.grant_ns = 300 * MS
+	};
+	const struct mw_program endless = {
+		.code = { TASK(CREATE(1), LOCAL, { .op = W_BUSY, .a = 0, .imm = 1 }, JOIN(1)),
+			  TASK({ .op = W_BUSY, .a = 1, .imm = 1 }) }
+	};
+	struct run *r;
+
+	ends(&slow, &(struct how){ .o.timeout_ns = 2 * SECOND }, ZUG_OUTCOME_TIMEOUT, "no end within 2.0 s (--timeout)",
+	     "an execution ends by the time-out although it comes to points");
+	ends(&slow, &(struct how){ .o.timeout_ns = 2 * SECOND, .o.longest_ns = 8 * SECOND }, ZUG_OUTCOME_PASS, NULL,
+	     "one that comes to points has longer, where that is said");
+	ends(&slow, &(struct how){ .o.timeout_ns = SECOND, .o.longest_ns = 2 * SECOND }, ZUG_OUTCOME_TIMEOUT, NULL,
+	     "and not more than that");
+	r = run(&endless, &(struct how){ .o.timeout_ns = 500 * MS, .o.longest_ns = 100 * SECOND });
+	check(is_outcome(r, ZUG_OUTCOME_TIMEOUT, NULL) && r->ns < 4 * SECOND, r, "one that computes for ever has no more");
+	run_free(r);
+}
+
 /* How often the timer strikes in a computation is up to the machine, so nothing that is decided may depend on it. */
 static void timer_strikes(void)
 {
@@ -640,6 +665,7 @@ int main(void)
 	livelock();
 	spin_locks();
 	spins();
+	slow_programs();
 	timer_strikes();
 	spins_alone();
 	misuse();

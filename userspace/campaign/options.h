@@ -87,6 +87,7 @@ struct options_failure {
 	bool race;		/* a data race ends an execution, as a finding */
 	char **suppressions;	/* globs of data races that do not count */
 	uint64_t timeout_ns;	/* of one execution; 0: none */
+	bool time_follows;	/* and one that comes to points has TIME_LONGER as much */
 	uint64_t max_steps;	/* of one execution; 0: no bound */
 	bool steps_follow;	/* and of a search it follows from what executions have needed to come to their end */
 	bool spins;		/* a loop that waits for another task without yielding is a finding */

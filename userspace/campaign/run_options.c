@@ -362,7 +362,7 @@ static const struct option_row rows[] = {
 	{ .name = "timeout", .argument = "DURATION", .kind = OPTION_DURATION,
 	  AT(c.failure.timeout_ns), .preset = "30s", .zero = "none", .script = true,
 	  .key = "timeout_ns", .place = 9, .absent = 30000000000,
-	  .help = "fail an execution that takes longer" },
+	  .help = "fail an execution that takes longer; without it one that comes to points may take four times as long" },
 	{ .name = "max-steps", .argument = "N", .kind = OPTION_NUMBER, AT(c.failure.max_steps),
 	  .preset = "100000", .zero = "no bound", .script = true, .key = "max_steps", .place = 8,
 	  .absent = 100000,
@@ -459,7 +459,7 @@ static const struct option_row rows[] = {
 	  AT(c.results.minimize_ns), .unset = MINIMIZE_NS_AUTO, .zero = "no bound", .commands = RUN,
 	  .excludes = "no-minimize script", .why = "nothing is minimised then",
 	  .help = "the time to minimise and explain a finding (default: a quarter of that of the "
-		  "search, 10s to 60s)" },
+		  "search, 10s to 120s)" },
 	{ .name = "verify", .argument = "N", .kind = OPTION_NUMBER, .max = 10000,
 	  AT(c.results.verify), .preset = "1", .commands = RUN,
 	  .help = "replay a finding N times before it is reported" },
@@ -528,6 +528,7 @@ static const struct option_row kept[] = {
 	{ .kind = OPTION_LIST, AT(c.replay.data), .key = "data", .place = 38 },
 	{ .kind = OPTION_LIST, AT(c.replay.races), .key = "races", .place = 41 },
 	{ .kind = OPTION_TEXT, AT(c.replay.race), .key = "race", .place = 55 },
+	{ .kind = OPTION_FLAG, AT(c.failure.time_follows), .key = "time_follows", .place = 56 },
 };
 
 static const char exec_about[] =

@@ -126,6 +126,7 @@ int run_options_parse(struct run_options *o, enum run_command command, int argc,
 	if (command == RUN_COMMAND)
 		use_cpus(o, line);
 	c->failure.steps_follow = !is_given(o, line, "max-steps");
+	c->failure.time_follows = !is_given(o, line, "timeout");
 	if (command == RUN_PLAN && !c->search.subtrees)
 		c->search.subtrees = DEFAULT_SUBTREES;
 	if (command == RUN_PLAN && !c->search.plan)

@@ -462,6 +462,7 @@ int session_start(struct session *s, char *err, size_t errlen)
 	};
 	const struct engine_options eo = {
 		.timeout_ns = o->failure.timeout_ns,
+		.longest_ns = session_longest(s),
 		.max_steps = o->failure.max_steps,
 		.runtime_tasks = runtime && runtime->usual,
 		.runtime_sources = runtime ? runtime->sources : NULL,

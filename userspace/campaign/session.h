@@ -205,6 +205,9 @@ struct search *session_new_search(struct session *s, char *err, size_t errlen);
 int session_restart(struct session *s, char *err, size_t errlen);
 /* Where the bound of steps follows from the executions (options_failure): it is that of s->steps. True: it was another one. */
 bool session_bound_steps(struct session *s);
+/* The longest that an execution which comes to points may take (struct engine_options), as the options say. */
+#define TIME_LONGER	4
+uint64_t session_longest(const struct session *s);
 
 /* ---- inputs (session_input.c, session_watch.c) ---- */
 

@@ -135,6 +135,11 @@ struct search *session_new_search(struct session *s, char *err, size_t errlen)
 	return NULL;
 }
 
+uint64_t session_longest(const struct session *s)
+{
+	return s->o.failure.time_follows ? TIME_LONGER * s->o.failure.timeout_ns : s->o.failure.timeout_ns;
+}
+
 bool session_bound_steps(struct session *s)
 {
 	uint64_t before = s->o.failure.max_steps;
@@ -153,6 +158,6 @@ int session_restart(struct session *s, char *err, size_t errlen)
 	s->search = session_new_search(s, err, errlen);
 	if (!s->search)
 		return -ENOTRECOVERABLE;
-	engine_use(s->engine, s->search, s->o.failure.timeout_ns);
+	engine_use(s->engine, s->search, s->o.failure.timeout_ns, session_longest(s));
 	return 0;
 }

@@ -25,9 +25,7 @@ static uint64_t trial_timeout(const struct campaign *c, const struct trace *from
 {
 	uint64_t ns = TRIAL_TIMES * trace_outcome(from)->wall_ns + 2 * SECOND_NS;
 
-	return c->s.o.failure.timeout_ns && c->s.o.failure.timeout_ns < ns ?
-		       c->s.o.failure.timeout_ns :
-		       ns;
+	return c->s.o.failure.timeout_ns && session_longest(&c->s) < ns ? session_longest(&c->s) : ns;
 }
 
 int trials_init(struct trials *t, const struct campaign *c, const struct trace *from)
@@ -138,7 +136,7 @@ static int run(struct campaign *c, const struct trials *t, char *err, size_t err
 		now = clock_now_ns();
 		if (end && now >= end)
 			break;
-		engine_use(c->s.engine, t->search, end && end - now < timeout ? end - now : timeout);
+		engine_use(c->s.engine, t->search, end && end - now < timeout ? end - now : timeout, 0);
 		ret = search_begin(t->search);
 		if (ret == SEARCH_EXHAUSTED)
 			return 0;
@@ -179,7 +177,7 @@ int trials_run(struct campaign *c, const struct trials *t, char *err, size_t err
 	c->s.aside = t->what;
 	c->s.keep_passes = t->passes;
 	ret = run(c, t, err, errlen);
-	engine_use(c->s.engine, c->s.search, c->s.o.failure.timeout_ns);
+	engine_use(c->s.engine, c->s.search, c->s.o.failure.timeout_ns, session_longest(&c->s));
 	faults_free_plan(engine_faults(c->s.engine));
 	engine_give_values(c->s.engine, NULL);
 	c->s.keep_passes = false;

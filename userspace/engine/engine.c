@@ -82,10 +82,11 @@ void engine_set_window(struct engine *e, uint64_t steps)
 	e->pc.window = steps;
 }
 
-void engine_use(struct engine *e, struct search *s, uint64_t timeout_ns)
+void engine_use(struct engine *e, struct search *s, uint64_t timeout_ns, uint64_t longest_ns)
 {
 	e->s = s;
 	e->o.timeout_ns = timeout_ns;
+	e->o.longest_ns = longest_ns;
 }
 
 void engine_explore_timeouts(struct engine *e, bool may)
@@ -615,6 +616,21 @@ static enum verdict answer(struct engine *e)
 	return END;
 }
 
+/*
+ * The time that the execution may have, of which that much is over: more, where it has come to a step in the last quarter of
+ * the least. A large program on a slow machine does not hang.
+ */
+static uint64_t time_limit(struct engine *e, uint64_t used)
+{
+	uint64_t limit = e->o.timeout_ns;
+
+	if (e->nr_moves != e->moved || used < e->moved_ns) {
+		e->moved = e->nr_moves;
+		e->moved_ns = used;
+	}
+	return e->o.longest_ns > limit && used - e->moved_ns < limit / 4 ? e->o.longest_ns : limit;
+}
+
 /* The execution has had its time, or the machine has none for it: then the outcome is set. */
 static bool over_time(struct engine *e, int *broke)
 {
@@ -623,6 +639,7 @@ static bool over_time(struct engine *e, int *broke)
 	if (!limit)
 		return false;
 	used -= used < e->forgiven_ns ? used : e->forgiven_ns;
+	limit = time_limit(e, used);
 	if (used > limit) {
 		outcome_set(&e->x->outcome, ZUG_OUTCOME_TIMEOUT, "no end within %.1f s (--timeout)",
 			    limit / 1e9);
@@ -744,7 +761,8 @@ static void reset(struct engine *e, const struct replay *r, struct trace_writer 
 		e->w->stops_at[i] = e->w->ends_stop ? e->hold_sites[i] : 0;
 	e->w->ends_well = e->o.rules.expect_exit;
 	e->same = e->spun = e->stops = e->holds = 0;
-	e->ran_ns = e->idle_ns = e->forgiven_ns = e->went_on_ns = 0;
+	e->ran_ns = e->idle_ns = e->forgiven_ns = e->went_on_ns = e->moved_ns = 0;
+	e->nr_moves = e->moved = 0;
 	e->switches = 0;
 	e->on_trial = e->time_passes = e->proven = false;
 	e->trial_at = progress_window(&e->pc);

@@ -34,6 +34,7 @@ struct engine_options {
 	 * itself takes, or a busy machine, does not count.
 	 */
 	uint64_t timeout_ns;
+	uint64_t longest_ns;	/* the same while it comes to points; below timeout_ns: that */
 	uint64_t max_steps;	/* 0: none */
 	const char *runtime_sources;	/* how names of the sources end that it executes; NULL: not known */
 	const char *runtime_rechecks;	/* a function in which tasks wait for a lock for ever, and look at it again at */
@@ -94,8 +95,8 @@ void engine_explore_timeouts(struct engine *e, bool may);
 void engine_note_callers(struct engine *e, uint64_t from);
 /* From the next execution on so many steps without anything new are a livelock; 0: PROGRESS_WINDOW. */
 void engine_set_window(struct engine *e, uint64_t steps);
-/* From now on the engine asks s, and ends executions after timeout_ns (0: never). */
-void engine_use(struct engine *e, struct search *s, uint64_t timeout_ns);
+/* From now on the engine asks s, and ends executions after timeout_ns (0: never), or longest_ns (struct engine_options). */
+void engine_use(struct engine *e, struct search *s, uint64_t timeout_ns, uint64_t longest_ns);
 /* From now on an execution that has not ended by then (clock_now_ns()) is cut, as by the user. 0: none is. */
 void engine_until(struct engine *e, uint64_t until_ns);
 

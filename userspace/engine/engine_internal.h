@@ -69,6 +69,8 @@ struct engine {
 	uint64_t lap_ns;	/* clock_now_ns() at the last engine_lap() */
 	uint64_t tended_ns;	/* when the world was tended last */
 	uint64_t ran_ns, idle_ns;	/* the tasks' processor time; how long none of them could run */
+	uint64_t nr_moves;		/* steps other than SPIN */
+	uint64_t moved_ns, moved;	/* the sum of these times at the last of them, and how many there were by then */
 	uint64_t forgiven_ns;		/* a task computed so long only because others that could run did not get the turn */
 	uint64_t went_on_ns;		/* a task that was stopped in a computation went on then; 0: it came to a point since */
 	unsigned int switches;		/* that such stops led to */

@@ -112,6 +112,7 @@ void steps_record(struct engine *e, uint32_t task, uint32_t nr_enabled)
 	}
 	takers_step(&e->takers, task, &t->label);
 	e->x->steps++;
+	e->nr_moves += t->label.op != ZUG_OP_SPIN;
 	e->x->left_out += !!(t->label.flags & ZUG_L_LEFT_OUT);
 	e->w->passes = passes ? e->w->passes - 1 : LEFT_OUT_MOST;
 	/*
