@@ -528,6 +528,71 @@ static void callers_of_headers(void **state)
 }
 
 /* The same in a program that was stripped: where it calls the C library has no line, but a place in its file. */
+struct taken {
+	uint32_t task;
+	uint64_t lock;
+	const char *function;
+};
+
+/* A trace of so many steps of two tasks that take locks, in these functions, with a preemption before each. */
+static void write_takings(const char *path, const struct taken *taken, int nr)
+{
+	static const struct trace_frame libc[] = { { "pthread_mutex_lock", NULL, 0, false } };
+	struct trace_minimized m = { .executions = 3, .near = 1, .preemptions = nr };
+	const uint32_t enabled[] = { 1, 2 };
+	struct trace_writer *w = sample_begin(path);
+
+	for (uint32_t i = 0; i < 3; i++)
+		trace_add_task(w, &(struct trace_task){ .parent = i ? 0 : TRACE_NO_TASK, .comm = "x" });
+	trace_add_module(w, &(struct trace_module){ 1, "/usr/lib/x86_64-linux-gnu/libc.so.6", "" });
+	trace_add_site(w, &(struct trace_site){ 8, 1, 32, 1, libc, NULL });
+	for (int i = 0; i < nr; i++) {
+		char text[64];
+
+		snprintf(text, sizeof(text), "%s\tshop.py", taken[i].function);
+		trace_add_note(w, &(struct trace_note){ .kind = TRACE_NOTE_CALLER, .task = taken[i].task, .arg = 7, .text = text });
+		trace_add_step(w, &(struct trace_step){ .step = i, .task = taken[i].task, .last = 3 - taken[i].task,
+							.nr_enabled = 2, .enabled = enabled, .flags = TRACE_STEP_PREEMPTION,
+							.label = { .op = ZUG_OP_LOCK, .site = 8, .object = taken[i].lock } });
+	}
+	trace_add_minimized(w, &m);
+	trace_add_outcome(w, &(struct trace_outcome){ .kind = ZUG_OUTCOME_EXIT, .code = 1 });
+	assert_int_equal(trace_close(w, false), 0);
+}
+
+/* Nine preemptions that there was no time to leave out: the look and the change that another task's look came between. */
+static void work_in_two_steps(void **state)
+{
+	struct taken taken[] = {
+		{ 1, 5, "count" }, { 2, 5, "count" }, { 1, 5, "log" }, { 1, 6, "find" }, { 2, 6, "find" }, { 2, 5, "log" },
+		{ 1, 5, "count" }, { 1, 6, "take" }, { 2, 6, "take" }, { 2, 5, "count" },
+	};
+	char *out, *first, *second;
+
+	write_takings(real, taken, 10);
+	out = show(ZUG_EXIT_PASS, "--brief", real, NULL);
+	first = strstr(out, "find shop.py:7\n");
+	expect(out, "\nIt may fail because\n      T1 does lock ");
+	expect(out, "  both before\n      T1 does lock ");
+	expect(out, "take shop.py:7\n\nOr because\n");
+	second = strstr(out, "count shop.py:7\n");
+	assert_true(first && second && first < second);
+	free(out);
+	/* the second one looks when the first has changed it */
+	taken[4] = (struct taken){ 1, 6, "take" };
+	taken[7] = (struct taken){ 2, 6, "find" };
+	write_takings(real, taken, 10);
+	out = show(ZUG_EXIT_PASS, "--brief", real, NULL);
+	expect_not(out, "does lock #6  find shop.py:7\n      T2 does lock #6  find");
+	expect(out, "\nIt may fail because\n");
+	free(out);
+	/* few preemptions tell it themselves */
+	write_takings(real, taken, 7);
+	out = show(ZUG_EXIT_PASS, "--brief", real, NULL);
+	expect_not(out, "may fail because");
+	free(out);
+}
+
 static void callers_without_lines(void **state)
 {
 	static const struct trace_frame theirs[] = { { "__libc_open64", "../sysdeps/unix/sysv/linux/open64.c", 41, false } };
@@ -644,6 +709,7 @@ int main(void)
 		cmocka_unit_test(compilers_write_too),
 		cmocka_unit_test(own_lines_come_first),
 		cmocka_unit_test(callers_of_headers),
+		cmocka_unit_test(work_in_two_steps),
 		cmocka_unit_test(callers_without_lines),
 		cmocka_unit_test(places_are_looked_up),
 		cmocka_unit_test(the_manual_agrees),

@@ -450,6 +450,9 @@ static void put_decisions(struct report *r)
 		put_undecided(r, m, d.preemptions);
 		return;
 	}
+	/* so many that there was no time to leave out tell nothing themselves, nor does a pair with others */
+	if (d.preemptions && m && !m->minimal && !m->critical.alone && !m->critical.torn && m->preemptions > DECISIONS_MAX)
+		report_torn(r);
 	fprintf(r->out, "\n%s%s%s\n", report_style(r, STYLE_STRONG), d.preemptions ? d.critical ?
 		"Of the preemptions, some of which may not be needed, these lead there:" :
 		"The preemptions that lead there:" : d.critical ?

@@ -128,6 +128,14 @@ bool report_caller_of(struct report *r, uint32_t task, const struct trace_step *
 /* Prints "      T1 does lock m  transfer bank.c:31", and its source line; verb: "does". */
 void report_action(struct report *r, uint32_t task, const char *verb, const struct trace_step *s);
 
+/* ---- report_torn.c ---- */
+
+/*
+ * Prints what two tasks did in two steps each under one lock, where the second had begun before the first had ended. False:
+ * there is no such thing.
+ */
+bool report_torn(struct report *r);
+
 /* ---- report_changed.c ---- */
 
 /* By how much something ends early (TRACE_NOTE_EARLY); *which: the timer that does, NULL: the trace does not say. */
