@@ -754,6 +754,30 @@ static void test_way_in(void)
 }
 
 /*
+ * Task 0 looks at something, writes something else, and task 1 writes before it changes what was looked at. Where the two writes
+ * are of one thing, the look behind the change brings another order of these, too: that it passes then says nothing of the look.
+ */
+static void test_stale_alone(void)
+{
+	enum { LOOKED_AT = 77, CHECKED, OWN, OTHER };
+	uint32_t tasks[] = { 0, 0, 1, 1, 1, 0 };
+	struct zug_label labels[] = {
+		{ .op = ZUG_OP_DATA_READ, .object = LOOKED_AT }, { .op = ZUG_OP_DATA_WRITE, .object = OWN },
+		{ .op = ZUG_OP_DATA_WRITE, .object = OTHER }, { .op = ZUG_OP_DATA_WRITE, .object = LOOKED_AT },
+		{ .op = ZUG_OP_DATA_WRITE, .object = CHECKED }, { .op = ZUG_OP_DATA_READ, .object = CHECKED },
+	};
+	struct critical_pair pairs[] = { { .first = 4, .second = 5, .wide = true }, { .first = 0, .second = 3 } };
+	struct neighbour n = { .pairs = pairs, .nr_pairs = 2, .led = { .tasks = tasks, .labels = labels, .nr = 6 } };
+
+	n.failing = (struct critical){ .s = &n.led, .nr_tasks = 2 };
+	neighbour_find_looks(&n, &pairs[0]);
+	tap_ok(n.nr_looks == 1 && n.looks[0] == 1, "a look that another task makes untrue is tried");
+	labels[2].object = OWN;
+	neighbour_find_looks(&n, &pairs[0]);
+	tap_ok(!n.nr_looks, "one behind which its task did what the other depends on is not");
+}
+
+/*
  * A wide pair stands for all that two tasks do with a variable. Where its own operations are two looks, which decide
  * nothing, the first task's change comes before the second's look, or the second's before its own.
  */
@@ -801,6 +825,7 @@ int main(void)
 	test_acted_on(false);
 	test_acted_on(true);
 	test_way_in();
+	test_stale_alone();
 	test_siblings();
 	test_siblings_decide();
 	test_siblings_meet();
