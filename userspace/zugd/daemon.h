@@ -3,7 +3,9 @@
  * daemon.h - the parts of zugd
  *
  *	daemon.c		the process that serves: sockets, signals, the door's events
- *	daemon_workers.c	its workers: which request begins when, who has which lanes
+ *	daemon_workers.c	its workers: which request begins when, and what they say
+ *	daemon_lanes.c		who has which CPUs
+ *	daemon_status.c		what they do, for zug status
  *	daemon_worker.c		a worker, a process of its own: executes requests
  *	daemon_notes.c		what the two say to each other
  *	daemon_campaigns.c	zug exec: a campaign for each command, kept between calls

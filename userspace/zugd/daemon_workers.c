@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * zugd's workers, seen from the process that serves: who waits, who executes, who has which CPUs (lanes) and sandboxes.
+ * daemon_workers.c - zugd's workers, seen from the process that serves: who waits and who executes
  *
  * A command of a client has a worker of its own, made for it. Single executions (zug exec, tests that join) go to one that
- * is kept, because their searches go on between calls. A worker that begins gets one CPU; one that asks for more gets its
- * share: CPUs are dealt out one by one to those that want another one, so that all who want many have as many, and those
- * who wait in the queue count. Who has more than that is told to give back; it does when the executions there have ended.
- * share_out() does all of this, whenever anything has changed.
+ * is kept, because their searches go on between calls. share_out() begins what can be begun, whenever anything has changed,
+ * and has CPUs dealt out (daemon_lanes.c).
  *
  * A worker that ends without a word has crashed: its tasks may be parked, and the kernel does not let go of its probes
  * before they run. So its sandboxes are drained first, and given to others when it is gone. Read daemon.h first.
@@ -22,12 +20,11 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "kernel/lane_watch.h"
 #include "lib/base/clock.h"
 #include "lib/base/run_user.h"
 #include "sandbox/sandbox.h"
 #include "zugd/daemon.h"
-#include "zugd/protocol.h"
+#include "zugd/daemon_workers.h"
 
 /* When nothing is executed for so long the kernel side rests. */
 #define REST_AFTER_NS 1000000000ull
@@ -37,53 +34,10 @@
 #define PROD_MS 500
 /* What workers that crashed have left is looked for so long, because processes take time to end. */
 #define LEFT_FOR_NS 5000000000ull
-/* So many words of a command line are told. */
-#define STATUS_WORDS 64
-/* With two CPUs zug needs the other one. */
-#define FEW_CPUS 2
 /* A kept worker of a user who is not root ends when nothing was asked of it for so long. */
 #define KEPT_FOR_NS 600000000000ull
 /* So many of them; then the one that was unused for longest goes. */
 #define MOST_KEPT 24
-
-struct lent {
-	int cpu;
-	unsigned int slot;
-};
-
-struct worker {
-	struct worker *next;
-	pid_t pid;
-	int fd, pidfd;
-	bool kept;
-	struct run_user *as;		/* its own: whose rights it has; NULL: ours */
-	uint64_t idle_ns;		/* a kept one: since when it has nothing to do */
-	unsigned int slot;
-	int cpu;
-	struct lent lanes[ZUG_MAX_SANDBOXES];	/* besides its own; one of them on its own CPU, so that it has two at least */
-	unsigned int nr_lanes;
-	unsigned int wanted;		/* CPUs */
-	unsigned int share;		/* of them it is dealt, see deal() */
-	unsigned int told;		/* to keep so many lanes */
-	struct request *r;		/* that it executes; NULL: none */
-	uint64_t cut_ns;		/* since when it is to end; 0: it is not */
-	bool silent;			/* it has ended, or will */
-	char *campaigns;		/* of a kept one, as JSON */
-};
-
-struct workers {
-	struct worker_options o;
-	struct worker *list;
-	struct request *queue, *done;
-	int *cpus, nr_cpus;	/* in the order in which they are used */
-	bool used[ZUG_MAX_SANDBOXES];	/* slots */
-	struct json_object *lost;	/* see lost_add() */
-	bool ending, rests;
-	uint64_t idle_ns;	/* since when nothing is executed; 0: something is */
-	uint64_t left_ns;	/* since when there may be something left */
-	void (*in_child)(void *ctx);
-	void *in_child_ctx;
-};
 
 /* *copy: NULL where there is none to be copied. 0 or -ENOMEM. */
 static int copy_user(struct run_user **copy, const struct run_user *u)
@@ -139,26 +93,17 @@ static void append(struct request **list, struct request *r)
 	*list = r;
 }
 
-/* ---- CPUs and sandboxes ---- */
-
 struct workers *workers_new(const struct worker_options *o, int lane, unsigned int nr)
 {
 	struct workers *ws = calloc(1, sizeof(*ws));
-	int n = (int)sysconf(_SC_NPROCESSORS_ONLN);
 
 	if (!ws)
 		return NULL;
 	ws->o = *o;
-	if (lane < 0)
-		lane = lane_watch_choose(n);
-	ws->cpus = calloc(n, sizeof(*ws->cpus));
-	if (!ws->cpus) {
+	if (lanes_choose(ws, lane, nr)) {
 		free(ws);
 		return NULL;
 	}
-	ws->nr_cpus = nr && (int)nr < n ? (int)nr : nr || n > FEW_CPUS ? n : 1;
-	for (int i = 0; i < ws->nr_cpus; i++)
-		ws->cpus[i] = i ? ((lane - i) % n + n) % n : lane;
 	ws->idle_ns = clock_now_ns();
 	/* what workers that crash leave becomes ours */
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -171,171 +116,13 @@ void workers_in_child(struct workers *ws, void (*fn)(void *ctx), void *ctx)
 	ws->in_child_ctx = ctx;
 }
 
-/* A sandbox that none has; -1: there is none. The first one is for tests that join. */
-static int take_slot(struct workers *ws)
-{
-	for (int i = 1; i < ZUG_MAX_SANDBOXES; i++)
-		if (!ws->used[i]) {
-			ws->used[i] = true;
-			return i;
-		}
-	return -1;
-}
-
-static bool has_lane_on(const struct worker *w, int cpu)
-{
-	for (unsigned int i = 0; i < w->nr_lanes; i++)
-		if (w->lanes[i].cpu == cpu)
-			return true;
-	return false;
-}
-
-/* How many CPUs it has: its own, also while no lane is on it, and those of its lanes. */
-static unsigned int has_cpus(const struct worker *w)
-{
-	return !w->r ? 0 : w->nr_lanes + !has_lane_on(w, w->cpu);
-}
-
-static bool is_used(const struct workers *ws, int cpu)
-{
-	for (const struct worker *w = ws->list; w; w = w->next)
-		if ((w->r && w->cpu == cpu) || has_lane_on(w, cpu))
-			return true;
-	return false;
-}
-
-/* The last of them that none uses: the first one is where single executions are made. -1: none. */
-static int free_cpu(const struct workers *ws)
-{
-	for (int i = ws->nr_cpus; i--;)
-		if (!is_used(ws, ws->cpus[i]))
-			return ws->cpus[i];
-	return -1;
-}
-
-/* How many a user has. */
-static unsigned int used_by(const struct workers *ws, uid_t user)
-{
-	unsigned int nr = 0;
-
-	for (const struct worker *w = ws->list; w; w = w->next)
-		nr += w->r && w->r->user == user ? has_cpus(w) : 0;
-	return nr;
-}
-
-static int nr_used(const struct workers *ws)
-{
-	int nr = 0;
-
-	for (const struct worker *w = ws->list; w; w = w->next)
-		nr += has_cpus(w);
-	return nr;
-}
-
 /* ---- who executes ---- */
 
-/* zugd waits for no worker: one that does not hear what it is told any more is ended. One that is gone is seen soon. */
-static void tell(const struct worker *w, const struct note *n)
+/* One that is gone is seen soon. */
+void worker_tell(const struct worker *w, const struct note *n)
 {
 	if (note_send(w->fd, n, NULL) == -EAGAIN)
 		syscall(SYS_pidfd_send_signal, w->pidfd, SIGKILL, NULL, 0);
-}
-
-/* False: there is no sandbox for it. */
-static bool lend(struct workers *ws, struct worker *w, int cpu)
-{
-	struct note n = { .kind = NOTE_LANE, .cpu = cpu };
-	int slot = take_slot(ws);
-
-	if (slot < 0)
-		return false;
-	n.slot = slot;
-	w->lanes[w->nr_lanes++] = (struct lent){ .cpu = cpu, .slot = slot };
-	tell(w, &n);
-	return true;
-}
-
-static unsigned int most_of(const struct workers *ws, uid_t user)
-{
-	unsigned int most = ws->o.o->defaults->quota.lanes;
-
-	return !most || user == NOBODY ? (unsigned int)ws->nr_cpus : most;
-}
-
-/* How many a user is dealt, with those for requests that wait. */
-static unsigned int dealt_to(const struct workers *ws, uid_t user)
-{
-	unsigned int nr = 0;
-
-	for (const struct worker *w = ws->list; w; w = w->next)
-		nr += w->r && w->r->user == user ? w->share : 0;
-	for (const struct request *r = ws->queue; r; r = r->next)
-		nr += r->dealt && r->user == user;
-	return nr;
-}
-
-/*
- * How many CPUs each may have: they are dealt out one by one, those who wait in the queue first get one each, and no user
- * gets more than the quota.
- */
-static void deal(struct workers *ws)
-{
-	unsigned int left = ws->nr_cpus;
-
-	for (struct worker *w = ws->list; w; w = w->next)
-		w->share = 0;
-	for (struct request *r = ws->queue; r; r = r->next)
-		r->dealt = false;
-	for (unsigned int round = 1; left; round++) {
-		unsigned int before = left;
-
-		for (struct worker *w = ws->list; w && left; w = w->next) {
-			if (!w->r || w->wanted < round || dealt_to(ws, w->r->user) >= most_of(ws, w->r->user))
-				continue;
-			left--;
-			w->share++;
-		}
-		for (struct request *r = round == 1 ? ws->queue : NULL; r && left; r = r->next) {
-			if (dealt_to(ws, r->user) >= most_of(ws, r->user))
-				continue;
-			left--;
-			r->dealt = true;
-		}
-		if (before == left)
-			break;
-	}
-}
-
-static unsigned int share_of(struct workers *ws, const struct worker *of)
-{
-	deal(ws);
-	return of->share ? of->share : 1;
-}
-
-/* Tells it how many lanes it may keep: with one CPU it needs none. answers: it has said how many it wants. */
-static void tell_keep(struct worker *w, unsigned int share, bool answers)
-{
-	unsigned int keep = share > 1 ? share : 0;
-
-	if (keep != w->told || answers)
-		tell(w, &(struct note){ .kind = NOTE_KEEP, .status = answers, .n = keep });
-	w->told = keep;
-}
-
-static void share_lanes(struct workers *ws)
-{
-	for (struct worker *w = ws->list; w; w = w->next) {
-		unsigned int share;
-		int cpu;
-
-		if (!w->r || w->kept || w->silent)
-			continue;
-		share = share_of(ws, w);
-		tell_keep(w, share, false);
-		while (has_cpus(w) < share && (cpu = free_cpu(ws)) >= 0)
-			if (!lend(ws, w, has_lane_on(w, w->cpu) ? cpu : w->cpu))
-				break;
-	}
 }
 
 static void __attribute__((noreturn)) child(struct workers *ws, const struct worker_start *start)
@@ -448,7 +235,7 @@ static struct worker *kept_worker(struct workers *ws, const struct run_user *as)
 	if (as && !room_for_kept(ws))
 		slot = -1;
 	else
-		slot = as ? take_slot(ws) : ws->used[0] ? -1 : 0;
+		slot = as ? lanes_take_sandbox(ws) : ws->used[0] ? -1 : 0;
 	errno = 0;
 	if (slot < 0)
 		return NULL;
@@ -500,13 +287,13 @@ static int pass_on(struct workers *ws, struct worker *w, struct request *r)
 /* 1: it has begun; 0: it has to wait; -errno. */
 static int begin(struct workers *ws, struct request *r)
 {
-	int slot, cpu = free_cpu(ws), ret;
+	int slot, cpu = lanes_free_cpu(ws), ret;
 	struct worker *w;
 
-	if (nr_used(ws) >= ws->nr_cpus || used_by(ws, r->user) >= most_of(ws, r->user))
+	if (lanes_nr_used(ws) >= ws->nr_cpus || lanes_used_by(ws, r->user) >= lanes_most_of(ws, r->user))
 		return 0;
 	if (r->kind == REQUEST_COMMAND) {
-		slot = take_slot(ws);
+		slot = lanes_take_sandbox(ws);
 		if (slot < 0)
 			return 0;
 		w = begin_worker(ws, r, r->as, slot, cpu < 0 ? ws->cpus[0] : cpu);
@@ -564,8 +351,8 @@ static void share_out(struct workers *ws)
 			break;
 		q = &r->next;
 	}
-	share_lanes(ws);
-	if (nr_used(ws))
+	lanes_share_out(ws);
+	if (lanes_nr_used(ws))
 		ws->idle_ns = 0;
 	else if (!ws->idle_ns)
 		ws->idle_ns = clock_now_ns();
@@ -591,16 +378,6 @@ static void request_over(struct workers *ws, struct worker *w, int status, const
 	answer(ws, r, status, text);
 }
 
-static void freed(struct workers *ws, struct worker *w, const struct note *n)
-{
-	for (unsigned int i = 0; i < w->nr_lanes; i++)
-		if (w->lanes[i].slot == n->slot) {
-			ws->used[n->slot] = false;
-			w->lanes[i] = w->lanes[--w->nr_lanes];
-			return;
-		}
-}
-
 static void on_note(struct workers *ws, struct worker *w, const struct note *n, int *fds)
 {
 	struct note reply = { .kind = NOTE_ATTACHED };
@@ -616,14 +393,14 @@ static void on_note(struct workers *ws, struct worker *w, const struct note *n, 
 		break;
 	case NOTE_WANT:
 		w->wanted = n->n;
-		tell_keep(w, share_of(ws, w), true);
+		lanes_tell_keep(w, lanes_share_of(ws, w), true);
 		break;
 	case NOTE_FREED:
-		freed(ws, w, n);
+		lanes_given_back(ws, w, n);
 		break;
 	case NOTE_ATTACH:
 		reply.status = kernel_attach(ws->o.kernel, n->n, reply.text, sizeof(reply.text));
-		tell(w, &reply);
+		worker_tell(w, &reply);
 		break;
 	default:
 		break;
@@ -893,79 +670,4 @@ void workers_free(struct workers *ws)
 	json_object_put(ws->lost);
 	free(ws->cpus);
 	free(ws);
-}
-
-/* ---- status ---- */
-
-static struct json_object *describe(const struct request *r)
-{
-	const char *name = r->command ? r->command->name : r->kind == REQUEST_EXEC ? "exec" : "join";
-	struct json_object *j = json_object_new_object(), *args, *lanes;
-	const struct worker *w = r->worker;
-
-	json_object_object_add(j, "request", json_object_new_string(name));
-	if (r->user != NOBODY)
-		json_object_object_add(j, "user", json_object_new_int64(r->user));
-	json_object_object_add(j, "seconds", json_object_new_double((clock_now_ns() - r->since_ns) / 1e9));
-	if (w) {
-		lanes = json_object_new_array();
-		json_object_array_add(lanes, json_object_new_int(w->cpu));
-		for (unsigned int i = 0; i < w->nr_lanes; i++)
-			if (w->lanes[i].cpu != w->cpu)
-				json_object_array_add(lanes, json_object_new_int(w->lanes[i].cpu));
-		json_object_object_add(j, "lanes", lanes);
-		json_object_object_add(j, "pid", json_object_new_int(w->pid));
-	}
-	if (!r->m)
-		return j;
-	if (json_object_object_get_ex(r->m, "args", &args)) {
-		struct json_object *a = json_object_new_array();
-
-		for (size_t i = 0; i < json_object_array_length(args) && i < STATUS_WORDS; i++)
-			json_object_array_add(a, json_object_new_string(
-				json_object_get_string(json_object_array_get_idx(args, i))));
-		json_object_object_add(j, "args", a);
-	}
-	json_object_object_add(j, "cwd", json_object_new_string(protocol_text(r->m, "cwd")));
-	return j;
-}
-
-/* True when a user may hear of it. */
-static bool may_see(const struct run_user *as, uid_t user)
-{
-	return user == NOBODY || (as && as->uid == user);
-}
-
-static void describe_to(const struct request *r, uid_t user, struct json_object *list, int *others)
-{
-	if (may_see(r->as, user))
-		json_object_array_add(list, describe(r));
-	else
-		++*others;
-}
-
-void workers_status(struct workers *ws, struct json_object *m, uid_t user)
-{
-	struct json_object *queue = json_object_new_array(), *running = json_object_new_array();
-	struct json_object *campaigns = json_object_new_array(), *lanes = json_object_new_array(), *list;
-	int others = 0;
-
-	for (const struct worker *w = ws->list; w; w = w->next) {
-		if (w->r)
-			describe_to(w->r, user, running, &others);
-		list = w->campaigns && may_see(w->as, user) ? json_tokener_parse(w->campaigns) : NULL;
-		for (size_t i = 0; list && i < json_object_array_length(list); i++)
-			json_object_array_add(campaigns, json_object_get(json_object_array_get_idx(list, i)));
-		json_object_put(list);
-	}
-	for (const struct request *q = ws->queue; q; q = q->next)
-		describe_to(q, user, queue, &others);
-	for (int i = 0; i < ws->nr_cpus; i++)
-		json_object_array_add(lanes, json_object_new_int(ws->cpus[i]));
-	json_object_object_add(m, "lanes", lanes);
-	json_object_object_add(m, "running", running);
-	json_object_object_add(m, "queue", queue);
-	json_object_object_add(m, "campaigns", campaigns);
-	if (user != NOBODY)
-		json_object_object_add(m, "others", json_object_new_int(others));
 }
