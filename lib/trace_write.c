@@ -44,6 +44,8 @@ struct trace_writer {
 	uint32_t nr_enabled, enabled_size;
 	uint64_t *bits;			/* the same set where steps have trace_step.bits */
 	size_t nr_words, used_words;	/* room; of which these may have bits */
+	uint32_t *toggles;		/* the tasks of one of the two sets, ascending: the last step's, and this one's */
+	uint32_t nr_toggles, room_toggles;
 	struct zug_label *labels;	/* the ring */
 	uint32_t nr_labels, next_label;
 	uint16_t *hints;		/* hash of a label -> its index in the ring, perhaps */
@@ -468,29 +470,27 @@ static int find_label(struct trace_writer *w, const struct zug_label *l)
 	return -1;
 }
 
+/* ---- which tasks are enabled now and were not, or were and are not ---- */
+
+/* After room was made for it. */
+static void add_toggle(struct trace_writer *w, uint32_t task)
+{
+	w->toggles[w->nr_toggles++] = task;
+}
+
 /* Sets change little from step to step: so many members that are the same are passed over at once. */
 #define SAME 16
 
-static bool ascends(const struct trace_step *s, uint32_t j)
+/* Both ascending lists at once. */
+static int compare_lists(struct trace_writer *w, const struct trace_step *s)
 {
-	return !j || j >= s->nr_enabled || s->enabled[j] > s->enabled[j - 1];
-}
+	uint32_t i = 0, j = 0, same = SAME;
 
-/*
- * Walks both ascending sets at once; the number of members of just one of them, which are written unless count_only.
- * NOT_ASCENDING: the step's set is not.
- */
-#define NOT_ASCENDING UINT32_MAX
-static uint32_t put_toggles(struct trace_writer *w, const struct trace_step *s, bool count_only)
-{
-	uint32_t i = 0, j = 0, n = 0, same = SAME, task, next = 0;
-
-	if (s->nr_enabled && s->nr_enabled == w->nr_enabled &&
-	    !memcmp(w->enabled, s->enabled, s->nr_enabled * sizeof(*s->enabled)))
-		return 0;
+	if (!ARRAY_RESERVE(w->toggles, w->room_toggles, (size_t)w->nr_enabled + s->nr_enabled))
+		return -ENOMEM;
 	while (i < w->nr_enabled || j < s->nr_enabled) {
-		if (!ascends(s, j))
-			return NOT_ASCENDING;
+		if (j && j < s->nr_enabled && s->enabled[j] <= s->enabled[j - 1])
+			return -EINVAL;
 		if (same >= SAME && i + SAME <= w->nr_enabled && j + SAME <= s->nr_enabled &&
 		    !memcmp(&w->enabled[i], &s->enabled[j], SAME * sizeof(*s->enabled))) {
 			i += SAME;
@@ -499,57 +499,59 @@ static uint32_t put_toggles(struct trace_writer *w, const struct trace_step *s, 
 		}
 		if (same >= SAME)
 			same = 0;
-		if (j == s->nr_enabled || (i < w->nr_enabled && w->enabled[i] < s->enabled[j])) {
-			task = w->enabled[i++];
-		} else if (i == w->nr_enabled || s->enabled[j] < w->enabled[i]) {
-			task = s->enabled[j++];
-		} else {
+		if (i < w->nr_enabled && j < s->nr_enabled && w->enabled[i] == s->enabled[j]) {
 			i++, j++, same++;
 			continue;
 		}
 		same = SAME;
-		if (!count_only)
-			put_varint(w, task - next);
-		next = task + 1;
-		n++;
+		if (j == s->nr_enabled || (i < w->nr_enabled && w->enabled[i] < s->enabled[j]))
+			add_toggle(w, w->enabled[i++]);
+		else
+			add_toggle(w, s->enabled[j++]);
 	}
-	return n;
+	return 0;
 }
 
-/* The same by bits. */
-static uint32_t put_toggled_bits(struct trace_writer *w, const struct trace_step *s, bool count_only)
+static int compare_bits(struct trace_writer *w, const struct trace_step *s)
 {
-	uint32_t n = 0, task, next = 0;
+	uint32_t words = w->used_words > s->nr_words ? w->used_words : s->nr_words;
 
-	for (uint32_t i = 0; i < w->used_words || i < s->nr_words; i++) {
+	for (uint32_t i = 0; i < words; i++) {
 		uint64_t toggled = (i < w->used_words ? w->bits[i] : 0) ^ (i < s->nr_words ? s->bits[i] : 0);
 
-		for (; toggled; toggled &= toggled - 1) {
-			n++;
-			if (count_only)
-				continue;
-			task = i * 64 + (uint32_t)__builtin_ctzll(toggled);
-			put_varint(w, task - next);
-			next = task + 1;
-		}
+		if (toggled && !ARRAY_RESERVE(w->toggles, w->room_toggles, w->nr_toggles + 64))
+			return -ENOMEM;
+		for (; toggled; toggled &= toggled - 1)
+			add_toggle(w, i * 64 + (uint32_t)__builtin_ctzll(toggled));
 	}
-	return n;
+	return 0;
 }
 
-static uint32_t count_toggles(struct trace_writer *w, const struct trace_step *s)
+static int find_toggles(struct trace_writer *w, const struct trace_step *s)
 {
-	if (!s->bits)
-		return put_toggles(w, s, true);
-	if (!ARRAY_RESERVE(w->bits, w->nr_words, s->nr_words)) {
-		fail(w, -ENOMEM);
+	w->nr_toggles = 0;
+	if (s->bits)
+		return compare_bits(w, s);
+	if (s->nr_enabled && s->nr_enabled == w->nr_enabled &&
+	    !memcmp(w->enabled, s->enabled, s->nr_enabled * sizeof(*s->enabled)))
 		return 0;
-	}
-	return put_toggled_bits(w, s, true);
+	return compare_lists(w, s);
+}
+
+static void put_toggles(struct trace_writer *w)
+{
+	put_varint(w, w->nr_toggles);
+	for (uint32_t i = 0; i < w->nr_toggles; i++)
+		put_varint(w, i ? w->toggles[i] - w->toggles[i - 1] - 1 : w->toggles[i]);
 }
 
 static bool enabled_set(struct trace_writer *w, const struct trace_step *s)
 {
 	if (s->bits) {
+		if (!ARRAY_RESERVE(w->bits, w->nr_words, s->nr_words)) {
+			fail(w, -ENOMEM);
+			return false;
+		}
 		memcpy(w->bits, s->bits, s->nr_words * sizeof(*w->bits));
 		w->used_words = s->nr_words;
 		return true;
@@ -567,17 +569,16 @@ static bool enabled_set(struct trace_writer *w, const struct trace_step *s)
 int trace_add_step(struct trace_writer *w, const struct trace_step *s)
 {
 	unsigned int bits = 0;
-	uint32_t toggles;
 	size_t start;
-	int label;
+	int label, err;
 
 	if (w->error)
 		return w->error;
 	if (s->step != w->nr_steps || s->task == TRACE_NO_TASK)
 		return fail(w, -EINVAL);
-	toggles = count_toggles(w, s);
-	if (toggles == NOT_ASCENDING)
-		return fail(w, -EINVAL);
+	err = find_toggles(w, s);
+	if (err)
+		return fail(w, err);
 	start = w->summed = w->len;
 	if (!reserve(w, 1))
 		return w->error;
@@ -590,13 +591,9 @@ int trace_add_step(struct trace_writer *w, const struct trace_step *s)
 		bits |= TRACE_STEP_LAST;
 		put_varint(w, s->last == TRACE_NO_TASK ? 0 : (uint64_t)s->last + 1);
 	}
-	if (toggles) {
+	if (w->nr_toggles) {
 		bits |= TRACE_STEP_ENABLED;
-		put_varint(w, toggles);
-		if (s->bits)
-			put_toggled_bits(w, s, false);
-		else
-			put_toggles(w, s, false);
+		put_toggles(w);
 		if (!enabled_set(w, s))
 			return w->error;
 	}
@@ -643,6 +640,7 @@ int trace_close(struct trace_writer *w, bool discard)
 	free(w->hints);
 	free(w->enabled);
 	free(w->bits);
+	free(w->toggles);
 	free(w->frame);
 	free(w->buf);
 	free(w->path);
