@@ -13,6 +13,22 @@
 #include "search/torn.h"
 #include "tap.h"
 
+/* The steps of children of task 0 that are there from the begin on; what else is known of them. */
+static const uint32_t births[5], parents[5] = { SEARCH_NO_TASK, 0, 0, 0, 0 };
+#define EXECUTION(tasks_, labels_, ...) {								\
+	.s = &(struct schedule){ .tasks = (tasks_), .labels = (labels_), .nr = sizeof(tasks_) / sizeof(*(tasks_)) },	\
+	.births = births, .parents = parents, .nr_tasks = 5, __VA_ARGS__				\
+}
+
+static struct critical_pair *pairs_of(const struct critical *c, size_t *nr)
+{
+	struct critical_pair *pairs;
+
+	if (critical_pairs(c, 64, &pairs, nr))
+		abort();
+	return pairs;
+}
+
 static bool has_pair(const struct critical_pair *pairs, size_t nr, size_t first, size_t second, bool named)
 {
 	for (size_t i = 0; i < nr; i++)
@@ -33,19 +49,17 @@ static void test_opens(void)
 		{ .op = ZUG_OP_FORK, .site = 3 },
 		{ .op = ZUG_OP_OPEN, .flags = ZUG_L_WRITE, .object = 77, .site = 4 },
 	};
-	uint32_t births[3] = { 0, 0, 3 }, parents[3] = { SEARCH_NO_TASK, 0, 0 };
-	struct schedule schedule = { .tasks = tasks, .labels = labels, .nr = 4 };
-	struct critical c = { .s = &schedule, .births = births, .parents = parents, .nr_tasks = 3 };
+	const uint32_t made_later[5] = { 0, 0, 3 };
+	struct critical c = EXECUTION(tasks, labels);
 	struct critical_pair *pairs;
 	size_t nr;
 
-	if (critical_pairs(&c, 64, &pairs, &nr))
-		abort();
+	c.births = made_later;
+	pairs = pairs_of(&c, &nr);
 	tap_ok(has_pair(pairs, nr, 0, 3, false), "opens: one that only reads, and one that makes the file (%zu pairs)", nr);
 	free(pairs);
 	labels[0].flags = ZUG_L_WRITE;
-	if (critical_pairs(&c, 64, &pairs, &nr))
-		abort();
+	pairs = pairs_of(&c, &nr);
 	tap_ok(!has_pair(pairs, nr, 0, 3, false), "opens: what the look has to see orders them");
 	free(pairs);
 }
@@ -78,26 +92,21 @@ static void test_wide(void)
 	uint32_t locks[] = { 1, 1, 2, 2, 2, 2, 1, 1 }, files[] = { 1, 1, 1, 1, 2, 2, 2 };
 	static const uint8_t lock_ops[] = { L, U, L, U, L, U, L, U }, file_ops[] = { O, R, C, A, A, ZUG_OP_STAT, W };
 	struct zug_label labels[8];
-	uint32_t births[3] = { 0 }, parents[3] = { SEARCH_NO_TASK, 0, 0 };
-	struct schedule schedule = { .tasks = locks, .labels = labels, .nr = 8 };
-	struct critical c = { .s = &schedule, .births = births, .parents = parents, .nr_tasks = 3 };
+	struct critical c = EXECUTION(locks, labels);
 	struct critical_pair *pairs;
 	size_t nr, unchanged = 0;
 
 	for (int i = 0; i < 8; i++)
 		labels[i] = (struct zug_label){ .op = lock_ops[i], .object = 77, .site = 100 + i };
-	if (critical_pairs(&c, 64, &pairs, &nr))
-		abort();
+	pairs = pairs_of(&c, &nr);
 	tap_ok(has_pair(pairs, nr, 0, 2, false) && has_pair(pairs, nr, 4, 6, false) &&
 	       has_pair(pairs, nr, 2, 6, false), "wide: two sections of a lock (%zu pairs)", nr);
 	tap_ok(reverses_to(&c, pairs, nr, 2, 6, "11122221"), "wide: the other section comes before both");
 	free(pairs);
 	for (int i = 0; i < 7; i++)
 		labels[i] = (struct zug_label){ .op = file_ops[i], .object = file_ops[i] == A ? 0 : 77, .site = 100 + i };
-	schedule.tasks = files;
-	schedule.nr = 7;
-	if (critical_pairs(&c, 64, &pairs, &nr))
-		abort();
+	c = (struct critical)EXECUTION(files, labels);
+	pairs = pairs_of(&c, &nr);
 	tap_ok(!has_pair(pairs, nr, 0, 6, false) && has_pair(pairs, nr, 0, 6, true),
 	       "named: what nothing is known of orders nothing (%zu pairs)", nr);
 	tap_ok(reverses_to(&c, pairs, nr, 0, 6, "2221111"), "named: all of the one before all of the other");
@@ -126,15 +135,12 @@ static void test_ended(void)
 	struct critical_pending pending[] = {
 		{ .task = 1, .label = { .op = W, .object = 77, .site = 5 }, .ended = true, .by = 2 },
 	};
-	uint32_t births[3] = { 0 }, parents[3] = { SEARCH_NO_TASK, 0, 0 }, order[4 + CRITICAL_MORE];
-	struct schedule schedule = { .tasks = tasks, .labels = labels, .nr = 4 };
-	struct critical c = { .s = &schedule, .births = births, .parents = parents, .nr_tasks = 3, .pending = pending,
-			      .nr_pending = 1 };
+	uint32_t order[4 + CRITICAL_MORE];
+	struct critical c = EXECUTION(tasks, labels, .pending = pending, .nr_pending = 1);
 	struct critical_pair *pairs;
 	size_t nr, steps;
 
-	if (critical_pairs(&c, 64, &pairs, &nr))
-		abort();
+	pairs = pairs_of(&c, &nr);
 	tap_ok(nr >= 2 && pairs[0].first == 2 && pairs[0].second == 4 && pairs[0].ends && !pairs[0].wide &&
 	       pairs[1].first == 2 && pairs[1].second == 4 && pairs[1].ends && pairs[1].wide &&
 	       !has_pair(pairs, nr, 3, 4, false), "ended: a signal and what its task was about to do (%zu pairs)", nr);
@@ -152,17 +158,14 @@ static void test_waited(void)
 	enum { W = ZUG_OP_ATOMIC_STORE };
 	uint32_t tasks[] = { 1, 2, 1, 2 };
 	struct zug_label labels[4];
-	uint32_t births[3] = { 0 }, parents[3] = { SEARCH_NO_TASK, 0, 0 };
 	const uint64_t waited[] = { 70, 77 };
-	struct schedule schedule = { .tasks = tasks, .labels = labels, .nr = 4 };
-	struct critical c = { .s = &schedule, .births = births, .parents = parents, .nr_tasks = 3 };
+	struct critical c = EXECUTION(tasks, labels);
 	struct critical_pair *pairs;
 	size_t nr;
 
 	for (int i = 0; i < 4; i++)
 		labels[i] = (struct zug_label){ .op = W, .object = i < 2 ? 77 : 78, .site = 100 + i };
-	if (critical_pairs(&c, 64, &pairs, &nr))
-		abort();
+	pairs = pairs_of(&c, &nr);
 	tap_ok(nr == 2 && pairs[0].first == 2 && !pair_order(&c, waited, 0, pairs, nr) && pairs[0].first == 2,
 	       "order: the last pair first");
 	tap_ok(!pair_order(&c, waited, 2, pairs, nr) && pairs[0].first == 0 && pairs[1].first == 2,
@@ -182,9 +185,7 @@ static void test_both_read(void)
 	uint32_t tasks[] = { 1, 2, 1, 1 };
 	static const uint8_t ops[] = { ZUG_OP_WRITE, ZUG_OP_READ, ZUG_OP_WRITE, ZUG_OP_READ };
 	struct zug_label labels[4];
-	uint32_t births[3] = { 0 }, parents[3] = { SEARCH_NO_TASK, 0, 0 };
-	struct schedule schedule = { .tasks = tasks, .labels = labels, .nr = 4 };
-	struct critical c = { .s = &schedule, .births = births, .parents = parents, .nr_tasks = 3 };
+	struct critical c = EXECUTION(tasks, labels);
 	struct critical_pair *pairs, both[] = { { .first = 1, .second = 3 }, { .first = 1, .second = 2 } };
 	size_t nr;
 
@@ -197,16 +198,14 @@ static void test_both_read(void)
 	tasks[1] = tasks[2] = tasks[3] = 1;
 	labels[0].op = ZUG_OP_READ;
 	labels[1].op = labels[2].op = ZUG_OP_WRITE;
-	if (critical_pairs(&c, 64, &pairs, &nr))
-		abort();
+	pairs = pairs_of(&c, &nr);
 	tap_ok(has_pair(pairs, nr, 0, 2, false) && !has_pair(pairs, nr, 0, 3, false), "reads: and with the last write (%zu pairs)", nr);
 	free(pairs);
 	/* 2 opens the file before it reads it; 1 writes it behind that, and reads it */
 	tasks[0] = tasks[1] = 2;
 	labels[0].op = ZUG_OP_OPEN;
 	labels[1].op = labels[3].op = ZUG_OP_READ;
-	if (critical_pairs(&c, 64, &pairs, &nr))
-		abort();
+	pairs = pairs_of(&c, &nr);
 	tap_ok(has_pair(pairs, nr, 1, 2, false) && !has_pair(pairs, nr, 0, 3, false) && !has_pair(pairs, nr, 1, 3, false),
 	       "reads: also of one who has opened the file before (%zu pairs)", nr);
 	free(pairs);
@@ -221,18 +220,16 @@ static void test_parts(void)
 	uint32_t tasks[] = { 1, 2, 1, 2, 1, 2, 1 };
 	static const uint64_t objects[] = { 77, 78, 78, 77, 70, 80, 80 };
 	struct zug_label labels[7];
-	uint32_t births[3] = { 0 }, parents[3] = { SEARCH_NO_TASK, 0, 0 };
-	struct schedule schedule = { .tasks = tasks, .labels = labels, .nr = 4 };
-	struct critical c = { .s = &schedule, .births = births, .parents = parents, .nr_tasks = 3 };
+	struct critical c = EXECUTION(tasks, labels);
 	struct critical_pair *pairs;
 	size_t nr;
 
+	c.s = &(struct schedule){ .tasks = tasks, .labels = labels, .nr = 4 };
 	for (int i = 0; i < 7; i++)
 		labels[i] = (struct zug_label){ .op = ZUG_OP_SEMOP, .site = 100 + i, .object = objects[i],
 						.object2 = objects[i] > 70 && objects[i] < 80 ? 70 : 0,
 						.flags = objects[i] > 70 && objects[i] < 80 ? ZUG_L_PART : 0 };
-	if (critical_pairs(&c, 64, &pairs, &nr))
-		abort();
+	pairs = pairs_of(&c, &nr);
 	tap_ok(has_pair(pairs, nr, 0, 3, false) && has_pair(pairs, nr, 1, 2, false) && !has_pair(pairs, nr, 0, 1, false) &&
 	       !has_pair(pairs, nr, 2, 3, false), "parts: of two semaphores of a set those on one are pairs (%zu pairs)", nr);
 	free(pairs);
@@ -241,9 +238,7 @@ static void test_parts(void)
 	labels[0] = labels[5];
 	labels[1] = labels[6];
 	labels[2] = labels[4];
-	schedule.nr = 4;
-	if (critical_pairs(&c, 64, &pairs, &nr))
-		abort();
+	pairs = pairs_of(&c, &nr);
 	tap_ok(nr == 2 && pairs[0].first == 2 && pairs[0].second == 3 && !pair_order(&c, NULL, 0, pairs, nr) &&
 	       pairs[0].first == 0 && pairs[1].first == 2, "parts: a set and one of its semaphores come last");
 	free(pairs);
@@ -263,13 +258,13 @@ static void test_freed(void)
 		{ .op = ZUG_OP_DATA_WRITE, .object = 91, .object2 = 90, .flags = W | PART, .site = 102 },
 		{ .op = ZUG_OP_DATA_READ, .object = 91, .object2 = 90, .flags = PART, .site = 103 },
 	};
-	uint32_t births[3] = { 0 }, parents[3] = { SEARCH_NO_TASK, 0, 0 }, order[CRITICAL_MORE + 4];
-	struct schedule schedule = { .tasks = tasks, .labels = labels, .nr = 4 };
-	struct critical c = { .s = &schedule, .births = births, .parents = parents, .nr_tasks = 3 };
+	uint32_t order[CRITICAL_MORE + 4];
+	struct critical c = EXECUTION(tasks, labels);
 	struct critical_pair *pairs;
 	size_t nr;
 
-	if (critical_pairs(&c, 64, &pairs, &nr) || pair_order(&c, NULL, 0, pairs, nr))
+	pairs = pairs_of(&c, &nr);
+	if (pair_order(&c, NULL, 0, pairs, nr))
 		abort();
 	tap_ok(has_pair(pairs, nr, 1, 3, false) && has_pair(pairs, nr, 2, 3, false) && pairs[0].first == 1 && pairs[0].second == 3,
 	       "freed: the free and the read are the first pair (%zu pairs)", nr);
@@ -278,8 +273,7 @@ static void test_freed(void)
 	free(pairs);
 	/* an ordinary write in its place stands for nothing but itself */
 	labels[1].flags = W;
-	if (critical_pairs(&c, 64, &pairs, &nr))
-		abort();
+	pairs = pairs_of(&c, &nr);
 	tap_ok(!has_pair(pairs, nr, 1, 3, false), "freed: an earlier write is no pair with the read");
 	free(pairs);
 }
@@ -305,15 +299,12 @@ static void test_copies(void)
 		{ .op = ZUG_OP_KILL, .object = 78, .flags = W, .site = 103 },
 		{ .op = ZUG_OP_SIGACTION, .object = 79, .flags = W, .site = 104 },
 	};
-	uint32_t births[5] = { 0 }, parents[5] = { SEARCH_NO_TASK, 0, 0, 0, 0 };
-	struct schedule schedule = { .tasks = tasks, .labels = labels, .nr = 5 };
-	struct critical c = { .s = &schedule, .births = births, .parents = parents, .nr_tasks = 5 };
+	struct critical c = EXECUTION(tasks, labels);
 	struct critical_pair *pairs;
 	struct torn t[4];
 	size_t nr;
 
-	if (critical_pairs(&c, 64, &pairs, &nr))
-		abort();
+	pairs = pairs_of(&c, &nr);
 	tap_ok(has_pair(pairs, nr, 0, 2, false) && !has_pair(pairs, nr, 1, 2, false),
 	       "copies: what fills a buffer and who sends it are a pair, two that send it are none (%zu pairs)", nr);
 	tap_ok(nr > 1 && !pairs[0].vague && pairs[nr - 1].vague && pairs[nr - 1].first == 3,
@@ -339,14 +330,11 @@ static void test_listed(void)
 		{ .op = ZUG_OP_WRITE, .object = 78, .flags = W, .site = 102 },
 		{ .op = ZUG_OP_LIST, .object = 79, .flags = ZUG_L_ENDS_ALL, .site = 103 },
 	};
-	uint32_t births[3] = { 0 }, parents[3] = { SEARCH_NO_TASK, 0, 0 };
-	struct schedule schedule = { .tasks = tasks, .labels = labels, .nr = 4 };
-	struct critical c = { .s = &schedule, .births = births, .parents = parents, .nr_tasks = 3 };
+	struct critical c = EXECUTION(tasks, labels);
 	struct critical_pair *pairs;
 	size_t nr;
 
-	if (critical_pairs(&c, 64, &pairs, &nr))
-		abort();
+	pairs = pairs_of(&c, &nr);
 	tap_ok(has_pair(pairs, nr, 0, 3, false) && !has_pair(pairs, nr, 1, 3, false) && !has_pair(pairs, nr, 2, 3, false) &&
 	       !pairs[0].vague, "listed: what moves a name is a pair with who lists names, and no other operation is");
 	free(pairs);
@@ -398,9 +386,7 @@ static void test_replaced(void)
 		{ .op = ZUG_OP_READ, .object = 77, .flags = W, .site = 103 },
 		{ .op = ZUG_OP_RENAME, .object = 81, .object2 = 77, .flags = W, .site = 104 },
 	};
-	uint32_t births[3] = { 0 }, parents[3] = { SEARCH_NO_TASK, 0, 0 };
-	struct schedule schedule = { .tasks = tasks, .labels = labels, .nr = 5 };
-	struct critical c = { .s = &schedule, .births = births, .parents = parents, .nr_tasks = 3 };
+	struct critical c = EXECUTION(tasks, labels);
 	struct torn t[4];
 
 	tap_ok(torn_updates(&c, 77, t, 4) == 1 && t[0].read == 1 && t[0].between == 2 && t[0].own == 4,
@@ -430,36 +416,30 @@ static void test_nameless(void)
 		{ .op = ZUG_OP_READ, .object = 78, .site = 204 },
 		{ .op = ZUG_OP_RENAME, .object = 77, .flags = W, .site = 205 },
 	};
-	uint32_t births[3] = { 0 }, parents[3] = { SEARCH_NO_TASK, 0, 0 };
-	struct schedule schedule = { .tasks = tasks, .labels = labels, .nr = 6 };
-	struct critical c = { .s = &schedule, .births = births, .parents = parents, .nr_tasks = 3, .foreign = is_library };
+	struct critical c = EXECUTION(tasks, labels, .foreign = is_library);
 	struct critical_pair *pairs;
 	size_t nr;
 
-	if (critical_pairs(&c, 64, &pairs, &nr))
-		abort();
+	pairs = pairs_of(&c, &nr);
 	tap_ok(has_pair(pairs, nr, 0, 5, true) && !pair_is_late(&c, &pairs[nr - 1]),
 	       "nameless: what two processes do with one file is a pair (%zu pairs)", nr);
 	free(pairs);
 	labels[4].op = ZUG_OP_FLOCK;
 	labels[4].flags = W;
-	if (critical_pairs(&c, 64, &pairs, &nr))
-		abort();
+	pairs = pairs_of(&c, &nr);
 	tap_ok(!has_pair(pairs, nr, 0, 5, true), "nameless: a lock goes with what closes its file (%zu pairs)", nr);
 	free(pairs);
 	for (int i = 0; i < 6; i++)
 		labels[i].object = labels[i].object ? zug_object_numbered(1, labels[i].object) : 0;
-	if (critical_pairs(&c, 64, &pairs, &nr))
-		abort();
+	pairs = pairs_of(&c, &nr);
 	tap_ok(!has_pair(pairs, nr, 0, 5, true), "nameless: a pipe of a library is the library's");
 	free(pairs);
 	/* what a signal brings about cannot come before it */
 	labels[0] = (struct zug_label){ .op = ZUG_OP_KILL, .object = 79, .flags = W, .site = 1 };
 	labels[1] = (struct zug_label){ .op = ZUG_OP_HANDLER, .object = 79, .flags = W, .site = 2 };
 	tasks[1] = 2;
-	schedule.nr = 2;
-	if (critical_pairs(&c, 64, &pairs, &nr))
-		abort();
+	c.s = &(struct schedule){ .tasks = tasks, .labels = labels, .nr = 2 };
+	pairs = pairs_of(&c, &nr);
 	tap_ok(nr == 1 && pair_is_late(&c, &pairs[0]), "a signal and its handler are a late pair (%zu pairs)", nr);
 	labels[1].op = ZUG_OP_RESUME;
 	tap_ok(nr == 1 && pair_is_late(&c, &pairs[0]), "so are a signal and where its handler could begin");
@@ -488,34 +468,32 @@ static void test_late(void)
 		{ .op = ZUG_OP_WRITE, .flags = ZUG_L_WRITE, .object = pipe, .site = 104 },
 		{ .op = ZUG_OP_READ, .flags = ZUG_L_WRITE, .object = pipe, .site = 105 },
 	};
-	uint32_t births[3] = { 0 }, parents[3] = { SEARCH_NO_TASK, 0, 0 };
-	struct schedule schedule = { .tasks = tasks, .labels = labels, .nr = 6 };
-	struct critical c = { .s = &schedule, .births = births, .parents = parents, .nr_tasks = 3 };
+	struct critical c = EXECUTION(tasks, labels);
 	struct critical_pair *pairs;
 	size_t nr;
 
-	if (critical_pairs(&c, 64, &pairs, &nr))
-		abort();
+	pairs = pairs_of(&c, &nr);
 	tap_ok(place_of(pairs, nr, 0, 3) == SIZE_MAX, "late: what a lock orders is no pair");
 	free(pairs);
 	c.foreign = is_library;
-	if (critical_pairs(&c, 64, &pairs, &nr) || pair_order(&c, NULL, 0, pairs, nr))
+	pairs = pairs_of(&c, &nr);
+	if (pair_order(&c, NULL, 0, pairs, nr))
 		abort();
 	tap_ok(nr == 3 && place_of(pairs, nr, 0, 3) == 0 && place_of(pairs, nr, 1, 2) > 0 && place_of(pairs, nr, 4, 5) > 0,
 	       "late: a library's lock, and a message, after the data (%zu pairs)", nr);
 	tap_ok(!pair_is_late(&c, &pairs[0]) && pair_is_late(&c, &pairs[1]) && pair_is_late(&c, &pairs[2]),
 	       "late: these and no other");
 	free(pairs);
-	tap_ok(!pair_waited(&schedule, 5, 4), "late: a read after the write has not waited for it");
+	tap_ok(!pair_waited(c.s, 5, 4), "late: a read after the write has not waited for it");
 	/* 1 reads first, and waits */
 	tasks[4] = 1;
 	tasks[5] = 2;
 	labels[5] = labels[4];
 	labels[4] = (struct zug_label){ .op = ZUG_OP_READ, .flags = ZUG_L_WRITE, .object = pipe, .site = 105 };
-	tap_ok(!pair_waited(&schedule, 4, 5), "late: one that never goes on has not, either");
-	schedule = (struct schedule){ .tasks = (uint32_t []){ 1, 2, 1 }, .nr = 3, .labels = (struct zug_label []){
+	tap_ok(!pair_waited(c.s, 4, 5), "late: one that never goes on has not, either");
+	c.s = &(struct schedule){ .tasks = (uint32_t []){ 1, 2, 1 }, .nr = 3, .labels = (struct zug_label []){
 		labels[4], labels[5], { .op = ZUG_OP_RESUME, .object = pipe } } };
-	tap_ok(pair_waited(&schedule, 0, 1), "late: one that goes on afterwards has");
+	tap_ok(pair_waited(c.s, 0, 1), "late: one that goes on afterwards has");
 }
 
 /* A client connects before a server that is about to listen does: the two have no object in common. */
@@ -528,23 +506,19 @@ static void test_listen(void)
 		{ .op = ZUG_OP_CONNECT, .flags = ZUG_L_WRITE, .object = 88, .object2 = 99, .site = 103 },
 	};
 	struct critical_pending about = { .task = 1, .label = { .op = ZUG_OP_LISTEN, .flags = ZUG_L_WRITE, .object = 77 } };
-	uint32_t births[3] = { 0 }, parents[3] = { SEARCH_NO_TASK, 0, 0 }, order[3 + CRITICAL_MORE];
-	struct schedule schedule = { .tasks = tasks, .labels = labels, .nr = 3 };
-	struct critical c = { .s = &schedule, .births = births, .parents = parents, .nr_tasks = 3, .pending = &about,
-			      .nr_pending = 1 };
+	uint32_t order[3 + CRITICAL_MORE];
+	struct critical c = EXECUTION(tasks, labels, .pending = &about, .nr_pending = 1);
 	struct critical_pair *pairs;
 	size_t nr;
 
-	if (critical_pairs(&c, 64, &pairs, &nr))
-		abort();
+	pairs = pairs_of(&c, &nr);
 	tap_ok(nr && pairs[0].first == 2 && pairs[0].second == 3 && !pairs[0].vague,
 	       "listen: a client has connected before it (%zu pairs)", nr);
 	tap_ok(nr && critical_reverse(&c, &pairs[0], order) == 4 && order[1] == 2 && order[2] == 1 && order[3] == 2,
 	       "listen: it comes right before the client connects");
 	free(pairs);
 	about.label.op = ZUG_OP_ACCEPT;
-	if (critical_pairs(&c, 64, &pairs, &nr))
-		abort();
+	pairs = pairs_of(&c, &nr);
 	tap_ok(!has_pair(pairs, nr, 2, 3, false), "listen: another operation on its socket is no such pair");
 	free(pairs);
 }
@@ -557,24 +531,20 @@ static void test_points(void)
 {
 	uint32_t tasks[] = { 1, 2, 2, 1, 2 };
 	struct zug_label labels[5];
-	uint32_t births[3] = { 0 }, parents[3] = { SEARCH_NO_TASK, 0, 0 };
-	struct schedule schedule = { .tasks = tasks, .labels = labels, .nr = 5 };
-	struct critical c = { .s = &schedule, .births = births, .parents = parents, .nr_tasks = 3 };
+	struct critical c = EXECUTION(tasks, labels);
 	struct critical_pair *pairs;
 	size_t nr;
 
 	for (int i = 0; i < 5; i++)
 		labels[i] = (struct zug_label){ .op = ZUG_OP_POINT, .site = 100 };
-	if (critical_pairs(&c, 64, &pairs, &nr))
-		abort();
+	pairs = pairs_of(&c, &nr);
 	tap_ok(has_pair(pairs, nr, 0, 1, true) && has_pair(pairs, nr, 0, 2, true) && !has_pair(pairs, nr, 1, 2, true) &&
 	       !has_pair(pairs, nr, 0, 4, true), "points: each of a row with each of the next (%zu pairs)", nr);
 	tap_ok(reverses_to(&c, pairs, nr, 0, 2, "22112"), "points: both of 2's come before");
 	tap_ok(nr && pairs[0].span == 0 && pairs[nr - 1].span > 0, "points: the nearest are tried first");
 	free(pairs);
 	labels[1].op = ZUG_OP_SIGACTION;
-	if (critical_pairs(&c, 64, &pairs, &nr))
-		abort();
+	pairs = pairs_of(&c, &nr);
 	tap_ok(has_pair(pairs, nr, 0, 2, true) && !has_pair(pairs, nr, 0, 1, true), "points: other calls are none");
 	free(pairs);
 }

@@ -403,6 +403,27 @@ static const char in_java[] =
 	"    }\n"
 	"}\n";
 
+/* A process with a pipe for its standard input, into which *in writes. */
+static pid_t start_with_input(int *in, const char *const *argv)
+{
+	int ends[2];
+	pid_t pid;
+
+	assert_return_code(pipe(ends), errno);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid) {
+		dup2(ends[0], 0);
+		close(ends[0]);
+		close(ends[1]);
+		execvp(argv[0], (char *const *)argv);
+		_exit(127);
+	}
+	close(ends[0]);
+	*in = ends[1];
+	return pid;
+}
+
 /* The thread of the process that reads its standard input; 0: none yet. */
 static pid_t thread_that_reads(pid_t pid)
 {
@@ -440,24 +461,15 @@ static void a_stack_in_java(void **state)
 	struct trace_frame frames[64], alone[64];
 	bool sorts = false;
 	struct user_registers regs;
-	int in[2], nr, at = 0;
+	int in, nr, at = 0;
 	pid_t pid, tid = 0;
 
 	(void)state;
 	if (system("javac --release 17 -version >/dev/null 2>&1"))
 		skip();
 	compiled_make("Stack.java", in_java, "javac --release 17 -g -d . Stack.java");
-	assert_int_equal(pipe(in), 0);
-	pid = fork();
-	assert_true(pid >= 0);
-	if (!pid) {
-		dup2(in[0], 0);
-		close(in[0]);
-		close(in[1]);
-		execlp("java", "java", "-Xint", "-XX:+UseSerialGC", "-cp", compiled_path("."), "bank.Stack", NULL);
-		_exit(127);
-	}
-	close(in[0]);
+	pid = start_with_input(&in, (const char *[]){ "java", "-Xint", "-XX:+UseSerialGC", "-cp", compiled_path("."), "bank.Stack",
+						      NULL });
 	while (!(tid = thread_that_reads(pid))) {
 		assert_int_equal(waitpid(pid, NULL, WNOHANG), 0);
 		usleep(10000);
@@ -481,7 +493,7 @@ static void a_stack_in_java(void **state)
 	assert_in_range(symbols_interpreted(compiled_syms, tid, regs.tls, alone, 64), 8, nr);
 	/* not of a thread that is none of Java's */
 	assert_int_equal(symbols_interpreted(compiled_syms, tid, regs.tls + 8, alone, 64), 0);
-	close(in[1]);
+	close(in);
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 }
@@ -618,6 +630,20 @@ static pid_t reader_of(pid_t pid)
 	return -1;
 }
 
+/* Where the script stands that reads; at first it may still be in the read() before, on another line. */
+static struct trace_frame place_of_script(pid_t pid, int line)
+{
+	struct trace_frame frame = { 0 };
+
+	for (int i = 0; i < 1000 && frame.line != (uint32_t)line; i++) {
+		if (i)
+			usleep(1000);
+		assert_int_equal(symbols_script(compiled_syms, reader_of(pid), &frame), 1);
+	}
+	assert_int_equal(frame.line, line);
+	return frame;
+}
+
 /* The line of the command, not of what was read of the script; in a function, in one of another file, in a subshell. */
 static void a_place_in_bash(void **state)
 {
@@ -626,41 +652,25 @@ static void a_place_in_bash(void **state)
 		{ "ask_in_library", "wait-lib.sh", 3, false }, { NULL, "wait.sh", 10, false },
 	};
 	struct trace_frame frame;
-	int input[2];
+	int input;
 	pid_t pid;
 
 	(void)state;
 	compiled_make("wait.sh", in_bash, "true");
 	compiled_make("wait-lib.sh", in_sourced, "true");
-	assert_return_code(pipe(input), errno);
-	pid = fork();
-	assert_true(pid >= 0);
-	if (!pid) {
-		dup2(input[0], 0);
-		close(input[0]);
-		close(input[1]);
-		execl("/bin/bash", "bash", compiled_path("wait.sh"), NULL);
-		_exit(127);
-	}
-	close(input[0]);
+	pid = start_with_input(&input, (const char *[]){ "/bin/bash", compiled_path("wait.sh"), NULL });
 	for (int i = 0; i < 4; i++) {
 		const char *slash;
 
-		/* a moment ago it may still have been in the read() before */
-		for (int k = 0; k < 1000; k++, usleep(1000)) {
-			assert_int_equal(symbols_script(compiled_syms, reader_of(pid), &frame), 1);
-			if (frame.line == want[i].line)
-				break;
-		}
+		frame = place_of_script(pid, want[i].line);
 		slash = strrchr(frame.file, '/');
 		assert_non_null(slash);
 		assert_string_equal(slash + 1, want[i].file);
-		assert_int_equal(frame.line, want[i].line);
 		assert_int_equal(!frame.function, !want[i].function);
 		assert_string_equal(frame.function ? frame.function : "", want[i].function ? want[i].function : "");
-		assert_int_equal(write(input[1], "1\n", 2), 2);
+		assert_int_equal(write(input, "1\n", 2), 2);
 	}
-	close(input[1]);
+	close(input);
 	waitpid(pid, NULL, 0);
 	assert_true(symbols_have_scripts(compiled_syms));
 	/* this program is none */
@@ -681,49 +691,31 @@ static const char in_dash[] =
 /* Debian's sh, which has no symbols: also in a function, in a subshell, and after it has left the script's folder. */
 static void a_place_in_dash(void **state)
 {
-	static const uint32_t want[] = { 7, 4, 9 };
-	struct trace_frame frame = { 0 };
+	static const int want[] = { 7, 4, 9 };
+	struct trace_frame frame;
 	char file[] = "ask.sh";
-	int input[2];
+	int input;
 	pid_t pid;
 
 	(void)state;
 	if (access("/bin/dash", X_OK))
 		skip();
 	compiled_make(file, in_dash, "true");
-	compiled_make("reads.sh", "read -r x\nif false; then . ./other.sh; fi\n", "true");
-	for (int whole = 1; whole >= 0; whole--) {
-		assert_return_code(pipe(input), errno);
-		pid = fork();
-		assert_true(pid >= 0);
-		if (!pid) {
-			dup2(input[0], 0);
-			close(input[0]);
-			close(input[1]);
-			if (whole)
-				execl("/bin/dash", "sh", "-e", "-o", "noclobber", compiled_path(file), "-c", NULL);
-			else
-				execl("/bin/dash", "sh", compiled_path("reads.sh"), NULL);
-			_exit(127);
-		}
-		close(input[0]);
-		for (int i = 0; whole && i < 3; i++) {
-			for (int k = 0; k < 1000; k++, usleep(1000)) {
-				assert_int_equal(symbols_script(compiled_syms, reader_of(pid), &frame), 1);
-				if (frame.line == want[i])
-					break;
-			}
-			assert_int_equal(frame.line, want[i]);
-			assert_string_equal(frame.file, compiled_path(file));
-			assert_null(frame.function);
-			assert_int_equal(write(input[1], "1\n", 2), 2);
-		}
-		/* lines of a script that reads another one may be those of the other */
-		if (!whole)
-			assert_int_equal(symbols_script(compiled_syms, reader_of(pid), &frame), 0);
-		close(input[1]);
-		waitpid(pid, NULL, 0);
+	pid = start_with_input(&input, (const char *[]){ "/bin/dash", "-e", "-o", "noclobber", compiled_path(file), "-c", NULL });
+	for (int i = 0; i < 3; i++) {
+		frame = place_of_script(pid, want[i]);
+		assert_string_equal(frame.file, compiled_path(file));
+		assert_null(frame.function);
+		assert_int_equal(write(input, "1\n", 2), 2);
 	}
+	close(input);
+	waitpid(pid, NULL, 0);
+	/* lines of a script that reads another one may be those of the other */
+	compiled_make("reads.sh", "read -r x\nif false; then . ./other.sh; fi\n", "true");
+	pid = start_with_input(&input, (const char *[]){ "/bin/dash", compiled_path("reads.sh"), NULL });
+	assert_int_equal(symbols_script(compiled_syms, reader_of(pid), &frame), 0);
+	close(input);
+	waitpid(pid, NULL, 0);
 }
 
 int main(void)
