@@ -213,9 +213,11 @@ static void test_remote(void **state)
 static void test_what_the_distribution_installs(void **state)
 {
 	static const char *const its[] = { "/usr/lib/x86_64-linux-gnu/libc.so.6", "/usr/bin/sort", "/bin/sh", "/usr/share/locale",
-					   "/lib64/ld-linux-x86-64.so.2" };
+					   "/lib64/ld-linux-x86-64.so.2", "/run/vm/root/usr/bin/sort", "/run/host/usr/lib/x.so" };
 	static const char *const others[] = { "/usr/local/bin/server", "/usr/src/server/main.c", "/library/x.so", "/usr",
-					      "/home/a/usr/lib/x.so", "lib/x.so", "[vdso]", "" };
+					      "/home/a/usr/lib/x.so", "lib/x.so", "[vdso]", "", "/run/host/usr/local/bin/server",
+					      "/run/vm/root/home/a/usr/lib/x.so", "/run/user/1000/usr/x", "/run/media/disk/usr/x",
+					      "/run/usr/x" };
 
 	for (size_t i = 0; i < sizeof(its) / sizeof(its[0]); i++)
 		assert_true(path_is_installed(its[i]));

@@ -317,23 +317,15 @@ static const struct trace_frame *started_by(const struct kworld *k, const struct
 	return n != WORLD_NO_TASK && k->kt[n].left_script ? &k->kt[n].script : NULL;
 }
 
-/* Also where the root of the distribution is mounted below /run, and a private world shows the path from there. */
-static bool is_installed(const char *path)
-{
-	const char *below = !strncmp(path, "/run/", 5) ? strstr(path, "/usr/") : NULL;
-
-	return path_is_installed(below ? below : path);
-}
-
 bool kworld_has_own_code(const struct kworld *k, const struct world_task *t)
 {
 	char exe[PATH_MAX];
 	uint64_t bias;
 
-	if (!proc_exe(t->pid, exe, sizeof(exe)) || !is_installed(exe))
+	if (!proc_exe(t->pid, exe, sizeof(exe)) || !path_is_installed(exe))
 		return true;
 	for (unsigned int i = 0; i < probes_nr_modules(k->o.probes); i++)
-		if (!is_installed(probes_module(k->o.probes, i)->path) && !places_bias(k->o.places, t->process, i, &bias))
+		if (!path_is_installed(probes_module(k->o.probes, i)->path) && !places_bias(k->o.places, t->process, i, &bias))
 			return true;
 	return false;
 }

@@ -516,16 +516,7 @@ static bool is_sanitizer(const char *path)
 
 bool probes_is_system(const char *path)
 {
-	/* below another root */
-	static const char *const anywhere[] = { "/usr/lib/", "/usr/lib64/", "/usr/bin/", "/usr/sbin/",
-						"/usr/libexec/" };
-
-	if (path_is_installed(path))
-		return true;
-	for (size_t i = 0; i < sizeof(anywhere) / sizeof(anywhere[0]); i++)
-		if (strstr(path, anywhere[i]))
-			return true;
-	return is_sanitizer(path);
+	return path_is_installed(path) || is_sanitizer(path);
 }
 
 bool probes_begins_with(const char *name, const char *const *list, size_t nr)
