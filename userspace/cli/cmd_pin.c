@@ -123,6 +123,18 @@ static int simplify(struct retrace *r, struct trace **t, FILE *out, FILE *err_to
 	return 0;
 }
 
+/* What is pinned, and where: the same for all that is tried. */
+struct pinning {
+	struct kernel *k;
+	const struct trace *t;
+	const struct campaign_options *o;
+	const struct pin_options *po;
+	const char *path;		/* of the script, beside its place */
+	struct id_map absent;		/* where the failure did not come, the places of t that were no points */
+	FILE *out, *err_to;
+	const volatile sig_atomic_t *stop;
+};
+
 /* The first execution that did not fail like the trace. */
 struct otherwise {
 	char came[1200];
@@ -148,46 +160,43 @@ static void note_otherwise(struct otherwise *o, const struct campaign *c, const 
 
 /*
  * The script as zug run would follow it, so often, but when the time is over only once: *followed.
- * How many executions failed as the trace did, or -1. absent: where some did not, the places of t that were no points.
+ * How many executions failed as the trace did, or -1.
  */
-static int follow(struct kernel *k, const struct campaign_options *from, const struct trace *t,
-		  const struct pin_options *po, const char *path, struct id_map *absent,
-		  struct otherwise *otherwise, int *followed, FILE *out, FILE *err_to,
-		  const volatile sig_atomic_t *stop)
+static int follow(struct pinning *p, struct otherwise *otherwise, int *followed)
 {
-	const uint64_t failure = trace_outcome(t)->failure;
-	struct campaign_options o = *from;
+	const uint64_t failure = trace_outcome(p->t)->failure;
+	struct campaign_options o = *p->o;
 	struct campaign_text text;
 	enum campaign_step what;
 	struct script script;
 	struct campaign *c;
 	struct execution x;
 	char err[1024] = "";
-	uint64_t used = clock_now_ns() - po->begin_ns;
+	uint64_t used = clock_now_ns() - p->po->begin_ns;
 	int same = 0, done = 0, ret = -1;
 
 	/* what is left of the time */
 	if (o.search.time_ns)
 		o.search.time_ns = used < o.search.time_ns ? o.search.time_ns - used : 1;
-	if (script_load(&script, path, &run_options_script, err, sizeof(err))) {
-		fprintf(err_to, "zug pin: %s\n", err);
+	if (script_load(&script, p->path, &run_options_script, err, sizeof(err))) {
+		fprintf(p->err_to, "zug pin: %s\n", err);
 		goto out;
 	}
 	o.search.script = &script;
 	o.search.rules = script.rules;
 	o.search.strategy = NULL;
 	/* what the test maps, what of it is hot and which places race is learnt as in any search */
-	o.points.races = pin_needs_races(from);
+	o.points.races = pin_needs_races(p->o);
 	o.replay = (struct options_replay){ .debugger = o.replay.debugger };
-	campaign_text_init(&text, &o, out, err_to);
-	if (campaign_text_new(&text, &c, k, stop))
+	campaign_text_init(&text, &o, p->out, p->err_to);
+	if (campaign_text_new(&text, &c, p->k, p->stop))
 		goto out;
 	/* followed once, the script is known to do what it is for */
-	while (done < po->verify && !(stop && *stop) && !(done && campaign_is_late(c))) {
+	while (done < p->po->verify && !(p->stop && *p->stop) && !(done && campaign_is_late(c))) {
 		ret = campaign_step(c, &x, &what, err, sizeof(err));
 		if (ret) {
 			if (err[0])
-				fprintf(err_to, "zug pin: %s\n", err);
+				fprintf(p->err_to, "zug pin: %s\n", err);
 			same = -1;
 			break;
 		}
@@ -197,9 +206,9 @@ static int follow(struct kernel *k, const struct campaign_options *from, const s
 		if (x.outcome.failure == failure && failure)
 			same++;
 		else
-			note_otherwise(otherwise, c, path, &x);
+			note_otherwise(otherwise, c, p->path, &x);
 	}
-	if (same >= 0 && same < done && pin_absent(t, c, absent))
+	if (same >= 0 && same < done && pin_absent(p->t, c, &p->absent))
 		same = -1;
 	campaign_free(c);
 	*followed = done;
@@ -209,99 +218,94 @@ out:
 	return ret;
 }
 
-static void say_otherwise(const struct otherwise *o, int same, int followed, int statements,
-			  const char *path, FILE *err_to)
+static void say_otherwise(const struct pinning *p, const struct otherwise *o, int same, int followed, int statements)
 {
 	if (!followed) {
-		fprintf(err_to,
+		fprintf(p->err_to,
 			"zug pin: interrupted before an execution had followed the script; it is kept, untried, as %s\n",
-			path);
+			p->path);
 		return;
 	}
-	fprintf(err_to,
+	fprintf(p->err_to,
 		"zug pin: the failure came in %d of %d executions of the script%s%s; it is kept as %s\n",
-		same, followed, o->came[0] ? ", else " : "", o->came, path);
+		same, followed, o->came[0] ? ", else " : "", o->came, p->path);
 	if (o->nr_unmade)
-		fprintf(err_to, "%u of %d statements not made, or only in part:\n%s", o->nr_unmade,
+		fprintf(p->err_to, "%u of %d statements not made, or only in part:\n%s", o->nr_unmade,
 			statements, o->unmade);
 	else if (o->came[0] && statements)
 		fputs("every statement was made: the failure also depends on something that is not in the script\n",
-		      err_to);
+		      p->err_to);
 }
 
 /* The number of statements, or an enum zug_exit below 0 with a message printed. */
-static int write_statements(const struct trace *t, const struct campaign_options *o, const struct pin_options *po,
-			    const struct id_map *absent, const char *path, FILE *err_to)
+static int write_statements(const struct pinning *p)
 {
 	struct symbols *s = symbols_new();
-	FILE *f = new_file_stream(path);
+	FILE *f = new_file_stream(p->path);
 	int statements = -ENOMEM;
 
 	if (!f) {
-		fprintf(err_to, "zug pin: cannot write %s: %s\n", path, new_file_error(errno));
+		fprintf(p->err_to, "zug pin: cannot write %s: %s\n", p->path, new_file_error(errno));
 		symbols_free(s);
 		return -ZUG_EXIT_USAGE;
 	}
 	if (s)
-		statements = pin_write(f, t, o, s, absent, po->r.path, po->out);
+		statements = pin_write(f, p->t, p->o, s, &p->absent, p->po->r.path, p->po->out);
 	symbols_free(s);
 	if (fclose(f) && statements >= 0)
 		statements = -errno;
 	if (statements >= 0)
 		return statements;
-	fprintf(err_to, "zug pin: %s: %s\n", path, statements == -EINVAL ?
+	fprintf(p->err_to, "zug pin: %s: %s\n", p->path, statements == -EINVAL ?
 		"its steps do not follow the rules of the default schedule" : strerror(-statements));
-	new_file_unlink(path);
+	new_file_unlink(p->path);
 	return -ZUG_EXIT_ENVIRONMENT;
 }
 
+/* The script that was followed so often, with the same failure each time, gets its name. An enum zug_exit. */
+static int keep_script(const struct pinning *p, int statements, int followed)
+{
+	int ret = new_file_rename(p->path, p->po->out);
+
+	if (ret) {
+		fprintf(p->err_to, "zug pin: cannot write %s: %s\n", p->po->out, new_file_error(ret));
+		new_file_unlink(p->path);
+		return ZUG_EXIT_ENVIRONMENT;
+	}
+	fprintf(p->out, "%s: %d statement%s; followed %d time%s, the same failure each time%s\n", p->po->out,
+		statements, statements == 1 ? "" : "s", followed, followed == 1 ? "" : "s",
+		followed < p->po->verify ? " (--verify wanted more)" : "");
+	fprintf(p->out, "run it: zug run --script %s -- COMMAND\n", p->po->out);
+	return ZUG_EXIT_PASS;
+}
+
 /* Writes the script beside its place, and keeps it when it does what it is for. */
-static int write_script(struct kernel *k, const struct trace *t, const struct campaign_options *o,
-			const struct pin_options *po, FILE *out, FILE *err_to,
-			const volatile sig_atomic_t *stop)
+static int write_script(struct pinning *p)
 {
 	struct otherwise otherwise = { 0 };
-	struct id_map absent = { 0 };
-	char path[PATH_MAX + 8];
-	int statements, same, followed = 0, renamed, ret = ZUG_EXIT_ENVIRONMENT;
+	int statements, same, followed = 0;
 
-	snprintf(path, sizeof(path), "%s.new", po->out);
 	/* once more where data that the search knew as points would be counted, and is none when the script is followed */
 	for (int again = 0; again < 2; again++) {
-		size_t nr_absent = absent.nr;
+		size_t nr_absent = p->absent.nr;
 
 		free(otherwise.unmade);
 		otherwise = (struct otherwise){ 0 };
-		statements = write_statements(t, o, po, &absent, path, err_to);
-		if (statements < 0) {
-			id_map_free(&absent);
+		statements = write_statements(p);
+		if (statements < 0)
 			return -statements;
-		}
-		same = follow(k, o, t, po, path, &absent, &otherwise, &followed, out, err_to, stop);
-		if (same < 0 || same == followed || absent.nr == nr_absent || !otherwise.nr_unmade)
+		same = follow(p, &otherwise, &followed);
+		if (same < 0 || same == followed || p->absent.nr == nr_absent || !otherwise.nr_unmade)
 			break;
 	}
-	id_map_free(&absent);
 	if (same >= 0 && (same < followed || !followed))
-		say_otherwise(&otherwise, same, followed, statements, path, err_to);
+		say_otherwise(p, &otherwise, same, followed, statements);
 	free(otherwise.unmade);
-	if (same < 0)
-		goto out;
-	if (same < followed || !followed)
-		return ZUG_EXIT_INCOMPLETE;
-	renamed = new_file_rename(path, po->out);
-	if (renamed) {
-		fprintf(err_to, "zug pin: cannot write %s: %s\n", po->out, new_file_error(renamed));
-		goto out;
+	if (same < 0) {
+		new_file_unlink(p->path);
+		return ZUG_EXIT_ENVIRONMENT;
 	}
-	fprintf(out, "%s: %d statement%s; followed %d time%s, the same failure each time%s\n", po->out,
-		statements, statements == 1 ? "" : "s", same, same == 1 ? "" : "s",
-		same < po->verify ? " (--verify wanted more)" : "");
-	fprintf(out, "run it: zug run --script %s -- COMMAND\n", po->out);
-	return ZUG_EXIT_PASS;
-out:
-	new_file_unlink(path);
-	return ret;
+	return same < followed || !followed ? ZUG_EXIT_INCOMPLETE : keep_script(p, statements, followed);
 }
 
 int pin_execute(struct kernel *k, int argc, char **argv, FILE *out, FILE *err_to,
@@ -336,8 +340,14 @@ int pin_execute(struct kernel *k, int argc, char **argv, FILE *out, FILE *err_to
 		ret = simplify(&r, &t, out, err_to);
 	campaign_free(r.c);
 	r.c = NULL;
-	if (!ret)
-		ret = write_script(k, t, &r.o, &po, out, err_to, stop);
+	if (!ret) {
+		char path[PATH_MAX + 8];
+		struct pinning p = { .k = k, .t = t, .o = &r.o, .po = &po, .path = path, .out = out, .err_to = err_to, .stop = stop };
+
+		snprintf(path, sizeof(path), "%s.new", po.out);
+		ret = write_script(&p);
+		id_map_free(&p.absent);
+	}
 	if (t != r.t)
 		trace_free(t);
 	retrace_end(&r);
