@@ -20,6 +20,7 @@ project=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 # shellcheck source=tests/header.sh
 . "$project/tests/header.sh"
 zug=${ZUG:-$project/build/zug}
+[ -x "$zug" ] && [ -x "${zug}d" ] || { echo "tests/vm/lib.sh: no $zug, or no ${zug}d, a link to it" >&2; exit 2; }
 programs=$project/build/programs
 file=$(basename "$0" .sh)
 pattern=${1:-*}
