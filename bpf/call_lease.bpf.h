@@ -5,11 +5,13 @@
  * Where the task stops, user space looks at it for the call's label: at its stack, its paths, its descriptors. Here the
  * task goes on, so all of that has to be in the event, or may be looked up later:
  *
- *  - what has called it: the way up the stack is known for each place in code (struct zug_step_key), as user space has gone it before;
+ *  - what has called it: the way up the stack is known for each place in code (struct zug_step_key), as user space has gone it
+ *    before;
  *  - the file behind a descriptor: user space has a name for it already (known_files). Other objects are told by numbers;
  *  - the address that connect() and bind() name: it goes ahead of the event, too;
  *  - a path from the root, or from the current folder, if user space knows that one: the text goes ahead of the event, and user
- *    space looks at the file when it comes to the event. What changes where paths lead stops, so the file is still the same then.
+ *    space looks at the file when it comes to the event. What changes where paths lead stops, so the file is still the same
+ *    then.
  */
 #ifndef ZUG_CALL_LEASE_BPF_H
 #define ZUG_CALL_LEASE_BPF_H

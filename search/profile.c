@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * profile.c - means of steps over the executions so far: counted at each step, closed at the end of an execution
+ * (profile.h)
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

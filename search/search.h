@@ -345,9 +345,9 @@ const struct search_strategy_info *search_strategy_info(unsigned int nr);
 int search_choose(struct search *s, uint32_t nr);
 
 /*
- * The same of what the program draws its own random numbers from, where 0 leaves these as they are: 0 in the first execution and
- * for strategies that try everything, which would not come to an end; else any value with the same odds. It tells no schedules
- * apart, nor classes of them.
+ * The same of what the program draws its own random numbers from, where 0 leaves these as they are: 0 in the first
+ * execution and for strategies that try everything, which would not come to an end; else any value with the same odds. It
+ * tells no schedules apart, nor classes of them.
  */
 int search_choose_numbers(struct search *s, uint32_t nr);
 

@@ -545,17 +545,21 @@ const struct fuzz_target fuzz_targets[] = {
 				"before T1 at data-write on \"x y\" run T2 until nth 5e67", "strict", NULL } },
 	{ "script", use_script, { "# zug script\noption cpus 2\nT1 child 0 of T0\nbefore T1 at lock run T2 until T2 at unlock\n",
 				  "option races\noption max-steps 10\nend\n", NULL } },
-	{ "expression", use_expression, { "a.b->c[3] == 'x' && (d ? 1.5e3 : -0x7f) << 2", "!*&p % sizeof_", "\"m.cc\"::x >= 1", NULL } },
-	{ "record", use_record, { "{\"record\":\"zugzwang campaign\",\"version\":1,\"argv\":[\"a\"],\"cwd\":\"/\",\"strategy\":\"pct\",\"seed\":1,"
+	{ "expression", use_expression, { "a.b->c[3] == 'x' && (d ? 1.5e3 : -0x7f) << 2", "!*&p % sizeof_", "\"m.cc\"::x >= 1",
+					  NULL } },
+	{ "record", use_record,
+	  { "{\"record\":\"zugzwang campaign\",\"version\":1,\"argv\":[\"a\"],\"cwd\":\"/\",\"strategy\":\"pct\",\"seed\":1,"
 				  "\"kernel\":\"\",\"zug_version\":\"\",\"executions\":5,\"time_ms\":0,\"start\":1}\n"
 				  "{\"n\":1,\"at\":2,\"steps\":3,\"schedules\":1,\"distinct\":1,\"bound\":null,\"bound_done\":null,"
 				  "\"chance\":0.5,\"by\":{\"pct\":[1,2,3]},\"preemptions\":[1,2]}\n"
 				  "{\"end\":\"done\",\"n\":1,\"at\":2,\"findings\":0,\"bound_done\":null}\n", NULL } },
 	{ "options", use_options, { "{\"points\":[\"sync\"],\"cpus\":2,\"watches\":[\"x\"],\"timeout_ns\":5,\"world\":[\"files\"]}",
 				    "{\"data\":[\"/x+0x10 data-write 5 3\"],\"races\":[\"1f\"],\"seed\":-1}", NULL } },
-	{ "protocol", use_protocol, { "{\"v\":1,\"request\":\"exec\",\"args\":[\"--\",\"a\"],\"env\":[\"A=1\"],\"cwd\":\"/\"}\n{\"v\":1}\n", NULL } },
+	{ "protocol", use_protocol,
+	  { "{\"v\":1,\"request\":\"exec\",\"args\":[\"--\",\"a\"],\"env\":[\"A=1\"],\"cwd\":\"/\"}\n{\"v\":1}\n", NULL } },
 	{ "rsp", use_rsp, { "$qSupported:multiprocess+#c6", "+$m7ffe0010,40#fd\003$X10,3:}\002ab#00", "$vCont;c:p1.-1#0f", NULL } },
-	{ "cases", use_cases, { "Suite.\n  One\n  Two/0  # GetParam() = 3\n", "All available test cases:\n  a case\n      [tag]\n1 test case\n",
+	{ "cases", use_cases, { "Suite.\n  One\n  Two/0  # GetParam() = 3\n",
+				"All available test cases:\n  a case\n      [tag]\n1 test case\n",
 				"tests::one: test\nbench::b: benchmark\n\n1 test, 1 benchmark\n", NULL } },
 	{ "names", use_names, { "_ZN4bank8transferEii", "_RINvC1a1fKj2a_E", "_RNvMs_NtC5crate3modNtB4_4Type3new",
 				"_ZSt4moveIRSt6vectorIiSaIiEEEONSt16remove_referenceIT_E4typeEOS5_", ">a(b)", "operator()(int)", NULL } },
@@ -563,7 +567,8 @@ const struct fuzz_target fuzz_targets[] = {
 	{ "catalogue", use_catalogue, { NULL } },
 	{ "frames", use_frames, { NULL } },
 	{ "state", use_state, { NULL } },
-	{ "resume", use_resume, { "zugstate\003 and so on, with some tasks and failures of the search that come here, and its state", NULL } },
+	{ "resume", use_resume,
+	  { "zugstate\003 and so on, with some tasks and failures of the search that come here, and its state", NULL } },
 	{ "shard", use_shard, { "{\"shard\":\"zugzwang shard\",\"version\":1,\"k\":1,\"n\":2,\"options\":{}}\n"
 				"{\"x\":[-1,0,1,\"p\",\"1f\",\"2\",\"0\",5,1,100]}\n"
 				"{\"finding\":\"1f\",\"part\":0,\"bound\":0,\"n\":1,\"number\":1,\"kind\":\"deadlock\","

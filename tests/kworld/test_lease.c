@@ -111,7 +111,8 @@ static void test_rust_locks(void)
 	tap_ok(rust_says(ZUG_OP_LOCK, 0, false) && rust_says(ZUG_OP_LOCK, 1, true) && rust_says(ZUG_OP_LOCK, 2, true),
 	       "a mutex of Rust's is free or taken, and some may wait");
 	tap_ok(rust_says(ZUG_OP_RDLOCK, 0, false) && rust_says(ZUG_OP_RDLOCK, 2, false) &&
-		       rust_says(ZUG_OP_RDLOCK, 0x3fffffff, true) && rust_says(ZUG_OP_RDLOCK, 0x40000001, true) && rust_says(ZUG_OP_RDLOCK, 0x80000000, true),
+		       rust_says(ZUG_OP_RDLOCK, 0x3fffffff, true) && rust_says(ZUG_OP_RDLOCK, 0x40000001, true) &&
+		       rust_says(ZUG_OP_RDLOCK, 0x80000000, true),
 	       "a reader waits for a writer, and for those that wait");
 	tap_ok(rust_says(ZUG_OP_WRLOCK, 0, false) && rust_says(ZUG_OP_WRLOCK, 1, true) &&
 		       rust_says(ZUG_OP_WRLOCK, 0x3fffffff, true) && rust_says(ZUG_OP_WRLOCK, 0xc0000000, false),
@@ -213,7 +214,8 @@ static void test_lease(void)
 	k->w.ops->lease(&k->w, 5, SEARCH_UNTIL_DONE, 77, true, NULL);
 	k->w.ops->grant(&k->w, 0);
 	k->w.ends_stop = false;
-	tap_ok(side.lease.left == 5 && side.lease.flags == (ZUG_LEASE_KNOWN | ZUG_LEASE_CALLS | ZUG_LEASE_NETWORK) && side.lease.clock == 77,
+	tap_ok(side.lease.left == 5 && side.lease.flags == (ZUG_LEASE_KNOWN | ZUG_LEASE_CALLS | ZUG_LEASE_NETWORK) &&
+	       side.lease.clock == 77,
 	       "where a timed wait may end is known: until then nothing changes");
 	side_put(ZUG_EV_POINT, 1, ZUG_EF_LEASED);
 	tap_ok(leased_next(k), "a place");
@@ -276,13 +278,15 @@ static void test_plan(void)
 	k->w.tasks[2].expires = true;
 	k->w.ops->lease(&k->w, 0, SEARCH_UNTIL_CHANGE, UINT64_MAX, false, &draws);
 	k->w.ops->grant(&k->w, 1);
-	tap_ok(side.lease.plan.peers[2].pass.kind == ZUG_PASS_ASLEEP, "one that waits without a time-out is not, whatever its last wait was");
+	tap_ok(side.lease.plan.peers[2].pass.kind == ZUG_PASS_ASLEEP,
+	       "one that waits without a time-out is not, whatever its last wait was");
 	side_put(ZUG_EV_YIELD, 2, ZUG_EF_ASK);
 	tap_ok(side_next_is(k, WORLD_POINT, 1, true), "it stops once more");
 	k->w.tasks[2].deadline = 5;
 	k->w.ops->lease(&k->w, 0, SEARCH_UNTIL_CHANGE, UINT64_MAX, false, &draws);
 	k->w.ops->grant(&k->w, 1);
-	tap_ok(side.lease.plan.peers[2].pass.kind == ZUG_PASS_NEVER, "a task whose time-out may be over is enabled, and not handed the turn");
+	tap_ok(side.lease.plan.peers[2].pass.kind == ZUG_PASS_NEVER,
+	       "a task whose time-out may be over is enabled, and not handed the turn");
 	k->w.tasks[2].expires = false;
 	k->w.tasks[2].deadline = 0;
 	side_put(ZUG_EV_YIELD, 2, ZUG_EF_ASK);
@@ -777,7 +781,8 @@ static void test_ways(void)
 	k->w.ops->grant(&k->w, 0);
 	l = label_before(k, SYS_unlink, link, NULL);
 	link_id = l->object;
-	tap_ok(link_id && link_id == places_path(k->o.places, link) && !l->object2, "a link that is removed is what counts, not its target");
+	tap_ok(link_id && link_id == places_path(k->o.places, link) && !l->object2,
+	       "a link that is removed is what counts, not its target");
 	l = label_before(k, SYS_access, below, NULL);
 	tap_ok(l->object == places_path(k->o.places, beyond) && l->object2 == link_id && l->flags & ZUG_L_COPIES,
 	       "a file below a link is that below its target, and depends on the link, which it only looks at");

@@ -375,7 +375,8 @@ static void tests_in_threads(void)
 		pthread_join(threads[i], &back);
 		good &= back == &tested;
 	}
-	tap_ok(good && tested > 0, "tests in four threads at once: one is open at a time, %s", good ? "others are told" : "others fail");
+	tap_ok(good && tested > 0, "tests in four threads at once: one is open at a time, %s",
+	       good ? "others are told" : "others fail");
 }
 
 static bool option(const struct zug_options *o, int error, const char *message)

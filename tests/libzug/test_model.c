@@ -55,7 +55,8 @@ static bool same_executions(const struct model *m, const char *strategy, uint64_
 
 static void test_same(void)
 {
-	static const char *const strategies[] = { "portfolio", "random", "pct:depth=3", "pos", "surw", "guided", "reversal", "cycles", "lockstep",
+	static const char *const strategies[] = { "portfolio", "random", "pct:depth=3", "pos", "surw", "guided", "reversal",
+						  "cycles", "lockstep",
 						  "urw", "preemption:bound=2", "delay:bound=2", "dfs", "dpor" };
 	struct rng rng;
 

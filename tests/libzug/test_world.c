@@ -27,7 +27,8 @@ static void add_assertion(struct twin *w, int16_t value)
 	w->model.len[0] = n;
 }
 
-static bool differ(const char *strategy, unsigned long seed, int execution, const char *what, const char *here, const char *there)
+static bool differ(const char *strategy, unsigned long seed, int execution, const char *what, const char *here,
+		   const char *there)
 {
 	printf("# %s seed %lu, execution %d: another %s: %s, and not %s\n", strategy, seed, execution, what, here, there);
 	return false;
@@ -127,7 +128,8 @@ static bool same_executions(const struct model *m, const char *strategy, unsigne
 
 int main(void)
 {
-	static const char *const strategies[] = { "portfolio", "random", "pct:depth=3", "pos", "surw", "guided", "reversal", "cycles", "lockstep",
+	static const char *const strategies[] = { "portfolio", "random", "pct:depth=3", "pos", "surw", "guided", "reversal",
+						  "cycles", "lockstep",
 						  "urw", "preemption:bound=2", "delay:bound=2", "dfs", "dpor" };
 	struct rng rng;
 

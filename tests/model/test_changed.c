@@ -113,7 +113,10 @@ static void tell(const struct program *p, struct point *now, const struct point 
 			now->changed[now->p.nr_changed++] = t;
 }
 
-/* All that the two searches say at that point, which b is told more of; the candidate, or -errno, and -EPROTO if they differ. */
+/*
+ * All that the two searches say at that point, which b is told more of; the candidate, or -errno, and -EPROTO if they
+ * differ.
+ */
 static int pick(struct search *a, struct search *b, const struct search_point *told, uint32_t nr)
 {
 	struct search_point plain = { .step = told->step, .last = told->last, .yielded = told->yielded, .nr = told->nr,

@@ -754,15 +754,16 @@ static void test_way_in(void)
 }
 
 /*
- * Task 0 looks at something, writes something else, and task 1 writes before it changes what was looked at. Where the two writes
- * are of one thing, the look behind the change brings another order of these, too: that it passes then says nothing of the look.
+ * Task 0 looks at something, and then at something else; task 1 writes, and then changes what was looked at first. Where it
+ * writes what was looked at second, the first look behind the change brings the second one behind that, too: that it passes
+ * then says nothing of the first.
  */
 static void test_stale_alone(void)
 {
 	enum { LOOKED_AT = 77, CHECKED, OWN, OTHER };
 	uint32_t tasks[] = { 0, 0, 1, 1, 1, 0 };
 	struct zug_label labels[] = {
-		{ .op = ZUG_OP_DATA_READ, .object = LOOKED_AT }, { .op = ZUG_OP_DATA_WRITE, .object = OWN },
+		{ .op = ZUG_OP_DATA_READ, .object = LOOKED_AT }, { .op = ZUG_OP_DATA_READ, .object = OWN },
 		{ .op = ZUG_OP_DATA_WRITE, .object = OTHER }, { .op = ZUG_OP_DATA_WRITE, .object = LOOKED_AT },
 		{ .op = ZUG_OP_DATA_WRITE, .object = CHECKED }, { .op = ZUG_OP_DATA_READ, .object = CHECKED },
 	};

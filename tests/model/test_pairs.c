@@ -199,7 +199,8 @@ static void test_both_read(void)
 	labels[0].op = ZUG_OP_READ;
 	labels[1].op = labels[2].op = ZUG_OP_WRITE;
 	pairs = pairs_of(&c, &nr);
-	tap_ok(has_pair(pairs, nr, 0, 2, false) && !has_pair(pairs, nr, 0, 3, false), "reads: and with the last write (%zu pairs)", nr);
+	tap_ok(has_pair(pairs, nr, 0, 2, false) && !has_pair(pairs, nr, 0, 3, false),
+	       "reads: and with the last write (%zu pairs)", nr);
 	free(pairs);
 	/* 2 opens the file before it reads it; 1 writes it behind that, and reads it */
 	tasks[0] = tasks[1] = 2;

@@ -143,7 +143,8 @@ static void test_longer_loops(void)
 	uint64_t longest = 0;
 	int at = found(&p->model, "pct", 1, 300, &longest);
 
-	tap_ok(!at && longest > 3 * PATIENCE_YIELDS && longest < 3 * PATIENCE_YIELDS * 3 + 200, "three tasks that spin: %llu steps at most",
+	tap_ok(!at && longest > 3 * PATIENCE_YIELDS && longest < 3 * PATIENCE_YIELDS * 3 + 200,
+	       "three tasks that spin: %llu steps at most",
 	       (unsigned long long)longest);
 	program_free(p);
 }

@@ -181,7 +181,8 @@ static void test_garbage(void)
 {
 	static const char *const words[] = {
 		"stay", "switch", "hold", "free", "random-time", "random-place", "alternate", "any",
-		"end", "before", "strict", "run", "nth", "line", "\"", "T0", "T1", "at", "on", "in", "lock", "while", "until", "for", "chance", "3",
+		"end", "before", "strict", "run", "nth", "line", "\"", "T0", "T1", "at", "on", "in", "lock", "while", "until", "for",
+		"chance", "3",
 		"0.5", "==", "x", "\n", ";", "#", "ordered", "delay", "tasks", "\t", "\x01", "-1", "T",
 	};
 	int good = 0, refused = 0;

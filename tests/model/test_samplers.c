@@ -248,7 +248,8 @@ static void test_drowned(void)
 		m.own = (uint32_t)own;
 		rate[own] = fail_rate(&m, "surw", n, 1);
 	}
-	tap_ok(rate[1] > 0.9 * 0.5 * 4 / 6, "surw: the program's own steps among those of a pool fail in %.3f of the executions", rate[1]);
+	tap_ok(rate[1] > 0.9 * 0.5 * 4 / 6, "surw: the program's own steps among those of a pool fail in %.3f of the executions",
+	       rate[1]);
 	tap_ok(rate[0] < rate[1] / 2, "  and in %.3f where nothing says whose they are", rate[0]);
 }
 

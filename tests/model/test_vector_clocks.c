@@ -368,7 +368,8 @@ static void test_lives(void)
 	dead[1] = lives_end(l, &block);
 	a = lives_access(l, &block, false);
 	dead[2] = lives_end(l, &block);
-	tap_ok(a.dead == dead[1] && dead[1] != dead[0] && dead[2] != dead[1], "lives: a second free is about what the first one freed");
+	tap_ok(a.dead == dead[1] && dead[1] != dead[0] && dead[2] != dead[1],
+	       "lives: a second free is about what the first one freed");
 	tap_ok(lives_space(5, 0) == 5 && lives_space(5, dead[0]) != lives_space(5, dead[1]) &&
 	       lives_space(5, dead[0]) != lives_space(6, dead[0]), "lives: each has a space of its own");
 	lives_reset(l);

@@ -1,7 +1,8 @@
 /*
- * bug: a reader lists a mailbox's folder cur and then its folder new: a mail that is moved from new to cur meanwhile is in neither
- * how: the reader has listed cur, where the mail is not yet; the other process moves it there; the reader lists new, where it is
- *	not any more. The folder new was opened before: the listing itself makes the difference.
+ * bug: a reader lists a mailbox's folder cur and then its folder new: a mail that is moved from new to cur meanwhile is in
+ *	neither
+ * how: the reader has listed cur, where the mail is not yet; the other process moves it there; the reader lists new, where
+ *	it is not any more. The folder new was opened before: the listing itself makes the difference.
  * outcome: exit 1
  * options:
  * args:

@@ -243,7 +243,8 @@ static void test_garbage(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_values), cmocka_unit_test(test_long_texts), cmocka_unit_test(test_no_value), cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_values), cmocka_unit_test(test_long_texts), cmocka_unit_test(test_no_value),
+		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_said), cmocka_unit_test(test_garbage),
 	};
 

@@ -191,7 +191,8 @@ static void test_identity(void **state)
 		{ "thread 'main' panicked at 'a', src/main.rs:9:5\n", "thread 'main' panicked at 'a', src/main.rs:10:5\n", false },
 		{ "lost 3\n", "cannot open x\n", true },
 	};
-	static const char *const tests[] = { "--- FAIL: TestA (0.00s)\n    a_test.go:4: 1\n", "--- FAIL: TestA (0.01s)\n    a_test.go:4: 2\n",
+	static const char *const tests[] = { "--- FAIL: TestA (0.00s)\n    a_test.go:4: 1\n",
+					     "--- FAIL: TestA (0.01s)\n    a_test.go:4: 2\n",
 					     "--- FAIL: TestB (0.00s)\n    a_test.go:9: 1\n" };
 	struct outcome a, b;
 

@@ -62,7 +62,8 @@ static void test_refused(void **state)
 {
 	static const struct { const char *text, *why; } bad[] = {
 		{ "option", ":1: '' is no option" }, { "\noption output x", ":2: 'output' is no option of a script" },
-		{ "option races yes", "'races' has no value" }, { "task", "not 'task T1 child 1 of T0'" }, { "task T1 child 1 of T0 x", "not 'task" },
+		{ "option races yes", "'races' has no value" }, { "task", "not 'task T1 child 1 of T0'" },
+		{ "task T1 child 1 of T0 x", "not 'task" },
 		{ "task T0 child 1 of T1", "T0 is the command" }, { "task T1 child 0 of T0", "counted from 1" },
 		{ "task T1 child 1 of T1", "child of itself" }, { "task T9999999 child 1 of T0", "not 'task" },
 		{ "task T1 child 1 of T0\ntask T2 child 1 of T0", ":2: 'task T2 child 1 of T0': line 1" },

@@ -134,7 +134,8 @@ bool mw_plan_looks(const struct mw_state *s)
 {
 	const struct search_rule *r = &s->plan.rule;
 
-	return (r->by == SEARCH_BY_TURNS && r->writes) || r->by == SEARCH_BY_STEPS || r->by == SEARCH_BY_ORDER || r->by == SEARCH_BY_SELECTION || r->nr_constraints;
+	return (r->by == SEARCH_BY_TURNS && r->writes) || r->by == SEARCH_BY_STEPS || r->by == SEARCH_BY_ORDER ||
+	       r->by == SEARCH_BY_SELECTION || r->nr_constraints;
 }
 
 /* The next of the runs. */
@@ -643,7 +644,8 @@ uint32_t mw_follow_plan(struct model_world *m, uint32_t t)
 	    (s->task[t].life != READY || (is_plain(m, op_of(m, t)) && !is_stop(m, t))))
 		to = mw_planned_step(m, t);
 	if (to != WORLD_NO_TASK && to != t &&
-	    (s->task[to].life != READY || !is_enabled(m, to) || !(s->task[to].fresh || (is_plain(m, op_of(m, to)) && may_pass(m, to)))))
+	    (s->task[to].life != READY || !is_enabled(m, to) ||
+	     !(s->task[to].fresh || (is_plain(m, op_of(m, to)) && may_pass(m, to)))))
 		to = WORLD_NO_TASK;
 	if (to == t && !may_pass(m, t))
 		to = WORLD_NO_TASK;

@@ -501,7 +501,8 @@ static const char *mw_object_name(struct world *w, uint64_t object)
 
 static const struct world_ops ops = {
 	.start = mw_start, .next = mw_next, .grant = mw_grant, .lease = mw_lease, .status = mw_status, .in_flight = mw_in_flight,
-	.would_block = mw_would_block, .lock_memory = mw_lock_memory, .spins = mw_spins, .standing = mw_standing, .stop = mw_stop, .expire = mw_expire, .timer_kills = mw_timer_kills,
+	.would_block = mw_would_block, .lock_memory = mw_lock_memory, .spins = mw_spins, .standing = mw_standing, .stop = mw_stop,
+	.expire = mw_expire, .timer_kills = mw_timer_kills,
 	.faults = mw_faults, .inject = mw_inject, .choose = mw_choose, .tend = mw_tend, .drain = mw_drain, .stack = mw_stack,
 	.describe = mw_describe, .object_name = mw_object_name,
 };

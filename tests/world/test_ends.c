@@ -629,7 +629,8 @@ static void misuse(void)
 	     "T0: unlock of a lock that is not held: m0", "the unlock of a free one, at a point that is passed");
 	ends(PROGRAM(.code = { TASK(CREATE(1), LOCK(0), UNLOCK(0), UNLOCK(0), JOIN(1)), TASK(LOCAL) }), &plain, ZUG_OUTCOME_MISUSE,
 	     "T0: unlock of a lock that is not held: m0", "and at one that is not");
-	ends(PROGRAM(.code = { TASK(LOCK(0), LOCK(0)) }), &plain, ZUG_OUTCOME_MISUSE, "T0: lock of a mutex that the task itself holds (T0): m0",
+	ends(PROGRAM(.code = { TASK(LOCK(0), LOCK(0)) }), &plain, ZUG_OUTCOME_MISUSE,
+	     "T0: lock of a mutex that the task itself holds (T0): m0",
 	     "a second lock by the same task");
 	ends(PROGRAM(.code = { TASK(CREATE(1), LOCK(0), LOCAL, UNLOCK(0), JOIN(1)), TASK({ .op = W_DESTROY, .a = 0 }) }),
 	     &(struct how){ SCHEDULE(0, 0, 0, 0, 1, 1), .o.ask_always = true },

@@ -15,7 +15,8 @@
 #define BIT(fault)	(1u << (fault))
 
 /* Adds what each of three calls gave to variables 0 to 2. */
-#define THREE_CALLS(mask)	.code = { TASK(CALL(ZUG_OP_WRITE, (mask)), STORE(0, 0, 0), CALL(ZUG_OP_WRITE, (mask)), STORE(1, 0, 0),	\
+#define THREE_CALLS(mask)	.code = { TASK(CALL(ZUG_OP_WRITE, (mask)), STORE(0, 0, 0),	\
+					       CALL(ZUG_OP_WRITE, (mask)), STORE(1, 0, 0),	\
 					       CALL(ZUG_OP_WRITE, (mask)), STORE(2, 0, 0)) }
 
 struct tally {
@@ -192,7 +193,8 @@ static void refused(void)
 	struct run *r = find(&p, &(struct how){ .strategy = "dfs", .o = o }, broken);
 
 	check(is_outcome(r, ZUG_OUTCOME_ENVIRONMENT, "T0") && strstr(r->x.outcome.message, "Operation not permitted") &&
-	      strstr(r->x.outcome.message, "a debugger, or the test itself, may trace it"), r, "a fault that cannot be made is the environment's");
+	      strstr(r->x.outcome.message, "a debugger, or the test itself, may trace it"),
+	      r, "a fault that cannot be made is the environment's");
 	run_free(r);
 }
 

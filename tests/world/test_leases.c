@@ -301,7 +301,8 @@ static bool replayed(const struct mw_program *p, const struct run *found, struct
 	return both(p, &with, &without, 1, s, NULL);
 }
 
-static bool around(const struct mw_program *p, const struct run *found, struct engine_options early, bool nearest, struct sums *s)
+static bool around(const struct mw_program *p, const struct run *found, struct engine_options early, bool nearest,
+		   struct sums *s)
 {
 	const struct search_options o = { .fair = 1, .preemptions = -1, .max_steps = 4 * found->x.steps + 1000 };
 	struct how how[2] = { { .o = early }, { .o = early } };
@@ -416,7 +417,8 @@ static void random_programs(void)
 		       "%s: %lu random programs, the same with leases and without", strategies[i], nr - first);
 		say(strategies[i], &sums[i]);
 	}
-	tap_ok(from || (replays.asked * 2 < replays.asked_always && replays.executions), "replays ask for less than half of what they did");
+	tap_ok(from || (replays.asked * 2 < replays.asked_always && replays.executions),
+	       "replays ask for less than half of what they did");
 	say("replays", &replays);
 	tap_ok(from || (trials.asked * 2 < trials.asked_always && trials.executions), "trials ask for less than half of it");
 	say("minimising and neighbours", &trials);
@@ -689,7 +691,8 @@ static void goes_on_long(bool holds)
 		       replayed(&m.p, r, (struct engine_options){ .max_steps = 100000 }, &s);
 		run_free(r);
 	}
-	tap_ok(same && s.asked < s.asked_always / (holds ? 10 : 40), "%s asks for few of its points, also behind the window of a livelock",
+	tap_ok(same && s.asked < s.asked_always / (holds ? 10 : 40),
+	       "%s asks for few of its points, also behind the window of a livelock",
 	       holds ? "a long execution that holds tasks" : "a long execution");
 	say("long executions", &s);
 }
@@ -782,7 +785,8 @@ static void alone(void)
 	run_free(first);
 }
 
-static void (*model_lease)(struct world *w, uint32_t nr, enum search_until until, uint64_t clock, bool known, const struct world_plan *plan);
+static void (*model_lease)(struct world *w, uint32_t nr, enum search_until until, uint64_t clock, bool known,
+			   const struct world_plan *plan);
 
 static void longer_lease(struct world *w, uint32_t nr, enum search_until until, uint64_t clock, bool known,
 			 const struct world_plan *plan)
@@ -853,8 +857,8 @@ static void shares(void)
 		const char *strategy;
 		double most;
 	} wanted[] = {
-		{ "random", 0.1 }, { "urw", 0.1 }, { "pct", 0.06 }, { "preemption", 0.08 }, { "dpor", 0.1 }, { "dfs", 0.1 }, { "delay", 0.08 },
-		{ "lockstep", 0.08 },
+		{ "random", 0.1 }, { "urw", 0.1 }, { "pct", 0.06 }, { "preemption", 0.08 }, { "dpor", 0.1 }, { "dfs", 0.1 },
+		{ "delay", 0.08 }, { "lockstep", 0.08 },
 	};
 	struct made m = { .nr_tasks = 2 };
 
@@ -938,7 +942,8 @@ static void test_loops_left(void)
 		yields = progress_loops_step(&l, 0, &round, enabled, 2, l.waits == 1);
 		early |= yields && progress_loops_calm(&l);
 	}
-	tap_ok(yields && !early && progress_loops_left(&l, 0, &round) == 1, "a task in a loop is taken for one that yields, with each step");
+	tap_ok(yields && !early && progress_loops_left(&l, 0, &round) == 1,
+	       "a task in a loop is taken for one that yields, with each step");
 	tap_ok(progress_loops_left(&l, 0, NULL) == 1, "  also where its next step is not known");
 	tap_ok(progress_loops_left(&l, 0, &other) == PROGRESS_ROUNDS, "  not before many more where it has left the loop");
 	tap_ok(progress_loops_left(&l, 1, &round) == PROGRESS_ROUNDS, "  nor is another one");

@@ -294,7 +294,8 @@ static void operations(void)
 
 /* ---- computations: where the timer strikes is chance ---- */
 
-#define COMPUTES(n)	PROGRAM(.code = { TASK(CREATE(1), LOCAL, { .op = W_COMPUTE, .imm = (n) }, LOCAL, JOIN(1)), TASK(LOCAL, LOCAL) })
+#define COMPUTES(n)	PROGRAM(.code = { TASK(CREATE(1), LOCAL, { .op = W_COMPUTE, .imm = (n) }, LOCAL, JOIN(1)),	\
+						  TASK(LOCAL, LOCAL) })
 #define BUSY		PROGRAM(.code = { TASK(CREATE(1), LOCAL, { .op = W_BUSY, .a = 0, .imm = 1 }, JOIN(1)), TASK(LOCAL, WRITE(0, 1)) })
 
 static void chance(void)

@@ -159,7 +159,8 @@ static void counts(void)
 
 /* A signal that comes before the wait, and work around it. */
 static const struct mw_program lost = { .code = {
-	TASK(CREATE(1), CREATE(2), LOCAL, LOCK(0), READ(0, 0), UNLOCK(0), JUMP_EQ(0, 1, 10), LOCK(0), WAIT(0, 0), UNLOCK(0), LOCAL, JOIN(1), JOIN(2)),
+	TASK(CREATE(1), CREATE(2), LOCAL, LOCK(0), READ(0, 0), UNLOCK(0), JUMP_EQ(0, 1, 10), LOCK(0), WAIT(0, 0), UNLOCK(0),
+	     LOCAL, JOIN(1), JOIN(2)),
 	TASK(LOCAL, LOCAL, LOCK(0), WRITE(0, 1), SIGNAL(0), UNLOCK(0), LOCAL),
 	TASK(LOCAL, LOCAL, LOCAL) } };
 
@@ -254,7 +255,8 @@ static char *diff(const struct trace *a, const struct trace *b, int *ret)
 
 /* The same, beside a task that is held before its write. */
 static const struct mw_program beside = { .code = {
-	TASK(CREATE(1), CREATE(2), LOCAL, LOCK(0), READ(0, 0), UNLOCK(0), JUMP_EQ(0, 1, 10), LOCK(0), WAIT(0, 0), UNLOCK(0), LOCAL, JOIN(1), JOIN(2)),
+	TASK(CREATE(1), CREATE(2), LOCAL, LOCK(0), READ(0, 0), UNLOCK(0), JUMP_EQ(0, 1, 10), LOCK(0), WAIT(0, 0), UNLOCK(0),
+	     LOCAL, JOIN(1), JOIN(2)),
 	TASK(LOCAL, LOCK(0), WRITE(0, 1), SIGNAL(0), UNLOCK(0), LOCAL),
 	TASK(LOCAL, WRITE(5, 1), LOCAL) } };
 

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * campaign_parts.c - what a shard makes of a search (campaign_parts.h): the head of its log, the prologue, which is
+ * frozen, the plan, and then one part after the other
+ */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>

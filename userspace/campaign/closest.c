@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/* closest.c - the passing execution that is closest to a trace, and what of it is written into that trace (closest.h) */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

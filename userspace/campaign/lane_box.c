@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/* lane_box.c - boxes in shared memory, and what wakes the sides that sleep (lane_box.h) */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <limits.h>

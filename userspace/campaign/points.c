@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/* points.c - asks each point policy in turn (points.h) */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -189,7 +189,8 @@ static const char *faults_conflict(const void *options)
 {
 	const struct campaign_options *o = options;
 
-	return o->points.syscalls || !(o->inputs.faults & CALL_FAULTS) ? NULL : "needs points at system calls: add syscall to --points";
+	return o->points.syscalls || !(o->inputs.faults & CALL_FAULTS) ? NULL :
+		"needs points at system calls: add syscall to --points";
 }
 
 static const char *flows_conflict(const void *options)
@@ -279,7 +280,8 @@ static const struct option_row rows[] = {
 	  .help = "make the share of shard K of N, in a folder of its own, for zug merge; auto: which one "
 		  "the batch system says" },
 	{ .name = "jobs", .letter = 'j', .argument = "N", .kind = OPTION_NUMBER, .max = RUN_MOST_LANES, AT(c.search.lanes),
-	  .commands = RUN, .valid = "a number of lanes, from 1 to 255, or 0 (one execution at a time, and the search learns from each)", .excludes = "resume script each-case list-points share setup teardown lane name",
+	  .commands = RUN, .valid = "a number of lanes, from 1 to 255, or 0 (one execution at a time, and the search learns from each)",
+	  .excludes = "resume script each-case list-points share setup teardown lane name",
 	  .why = "-j makes executions of one search, each in an environment and on a CPU of its own", .conflict = jobs_conflict,
 	  .help = "make N executions at a time, each on a CPU of its own; what is found does not depend on N; 0: one at a "
 		  "time, and the search learns from each (default with one or two CPUs; else the quiet CPUs but one)" },
@@ -492,9 +494,11 @@ static const struct option_row rows[] = {
 	  .help = "stay in the foreground, with messages on standard error" },
 	{ .name = "cgroup", .argument = "FOLDER", .kind = OPTION_TEXT, AT(cgroup), .commands = DAEMON,
 	  .help = "make the cgroups of all tests below this one (default: /sys/fs/cgroup, or zugd there for members of group zug)" },
-	{ .name = "lanes", .argument = "N", .kind = OPTION_NUMBER, .min = 1, .max = RUN_MOST_LANES, AT(shared_lanes), .commands = DAEMON,
+	{ .name = "lanes", .argument = "N", .kind = OPTION_NUMBER, .min = 1, .max = RUN_MOST_LANES, AT(shared_lanes),
+	  .commands = DAEMON,
 	  .help = "so many executions at a time, of all clients together (default: one for each CPU; of two CPUs, one)" },
-	{ .name = "user-lanes", .argument = "N", .kind = OPTION_NUMBER, .min = 1, .max = RUN_MOST_LANES, AT(quota.lanes), .commands = DAEMON,
+	{ .name = "user-lanes", .argument = "N", .kind = OPTION_NUMBER, .min = 1, .max = RUN_MOST_LANES, AT(quota.lanes),
+	  .commands = DAEMON,
 	  .help = "each user has at most N of them at a time (default: all)" },
 	{ .name = "user-memory", .argument = "SIZE", .kind = OPTION_SIZE, AT(quota.memory), .commands = DAEMON,
 	  .help = "each member of group zug has at most so much memory for its searches and tests (default: no limit)" },

@@ -68,7 +68,8 @@ static char *go_from[] = { "main.main", NULL };
 static const struct language_runtime known[] = {
 	{ .name = "python", .defines = "Py_BytesMain", .program = "python*", .library = "../lib/*/libpython3*.so.*",
 	  .from_calls = python_calls, .beginning = "the first task that it makes", .uncaught = "Exception in thread " },
-	{ .name = "java", .defines = "JNI_CreateJavaVM", .program = "java", .library = "../lib/server/libjvm.so", .also = "../lib/libjava.so",
+	{ .name = "java", .defines = "JNI_CreateJavaVM", .program = "java", .library = "../lib/server/libjvm.so",
+	  .also = "../lib/libjava.so",
 	  .from = java_from, .behind = java_behind, .beginning = "the first thread that the program makes",
 	  .sources = ".java", .rechecks = "ObjectMonitor::EnterI", .uncaught = "Exception in thread \"",
 	  .points = java_points, .syscalls = ZUG_SYS_FILE | ZUG_SYS_IPC,

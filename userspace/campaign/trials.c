@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/* trials.c - runs a search of trials in place of the campaign's own, and keeps the trace of the best one (trials.h) */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/* rsp.c - packets of GDB's remote protocol, read and sent (rsp.h) */
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>

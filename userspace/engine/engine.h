@@ -22,8 +22,8 @@
 
 #define EARLY_MOST	10
 /*
- * Tests wait for up to 30 s for what may be slow. Programs of the distribution take a peer that says nothing for gone after 25 s
- * (dbus-send) or 60 s (nginx), which is right on all machines.
+ * Tests wait for up to 30 s for what may be slow. Programs of the distribution take a peer that says nothing for gone after
+ * 25 s (dbus-send) or 60 s (nginx), which is right on all machines.
  */
 #define EARLY_NS	30000000000ull
 #define EARLY_INSTALLED_NS	20000000000ull

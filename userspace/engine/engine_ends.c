@@ -176,7 +176,10 @@ bool ends_cycle_ahead(const struct engine *e)
 	return false;
 }
 
-/* Sets the outcome: the tasks of a cycle, from that one on, and what each waits for. by_steps: that says who has a lock, too. */
+/*
+ * Sets the outcome: the tasks of a cycle, from that one on, and what each waits for. by_steps: that says who has a
+ * lock, too.
+ */
 static void tell_cycle(struct engine *e, uint32_t from, bool by_steps)
 {
 	struct outcome *o = &e->x->outcome;

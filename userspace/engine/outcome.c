@@ -201,7 +201,8 @@ int capture_copy(struct capture *c, int which, int to, const volatile sig_atomic
  */
 static void reason(const char *message, char *why, size_t len)
 {
-	static const char *const words[] = { "fatal error: ", "panic: runtime error: ", "panic: sync: ", "panic: send on closed channel",
+	static const char *const words[] = { "fatal error: ", "panic: runtime error: ", "panic: sync: ",
+					     "panic: send on closed channel",
 					     "panic: close of ", "panic: assignment to entry in nil map",
 					     "panic: all goroutines are asleep" };
 	static const char panicked[] = "panicked at ";

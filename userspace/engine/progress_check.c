@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * progress_check.c - counts what tasks do while an execution gets nowhere: livelocks, and loops of tasks that yield
+ * (progress_check.h)
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/* script.c - script files, read, and the numbers of the tasks that they name (script.h) */
 #include <errno.h>
 #include <fnmatch.h>
 #include <stdarg.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/* lane_watch.c - what /proc says of the tasks on a CPU, and of the CPUs (lane_watch.h) */
 #include <dirent.h>
 #include <errno.h>
 #include <sched.h>

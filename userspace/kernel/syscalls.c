@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/* syscalls.c - the table of system calls, by number and by name (syscalls.h) */
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -120,8 +121,10 @@ const struct syscall_desc syscall_table[] = {
 	S(prctl, PDEATHSIG, PROC, .some = 1),
 	S(futex, SYSCALL, .class = ZUG_SYS_FUTEX, W, PASSES),
 	S(futex_waitv, FUTEX_WAIT, .class = ZUG_SYS_FUTEX, PTR(4), PASSES),
-	S(poll, POLL, POLLS, MS(3), PASSES), S(ppoll, POLL, POLLS, PTR(3), LEFT, PASSES), S(select, POLL, POLLS, VAL(5), LEFT, PASSES), S(pselect6, POLL, POLLS, PTR(5), LEFT, PASSES),
-	S(epoll_wait, POLL, POLLS, MS(4), PASSES), S(epoll_pwait, POLL, POLLS, MS(4), PASSES), S(epoll_pwait2, POLL, POLLS, PTR(4), PASSES),
+	S(poll, POLL, POLLS, MS(3), PASSES), S(ppoll, POLL, POLLS, PTR(3), LEFT, PASSES),
+	S(select, POLL, POLLS, VAL(5), LEFT, PASSES), S(pselect6, POLL, POLLS, PTR(5), LEFT, PASSES),
+	S(epoll_wait, POLL, POLLS, MS(4), PASSES), S(epoll_pwait, POLL, POLLS, MS(4), PASSES),
+	S(epoll_pwait2, POLL, POLLS, PTR(4), PASSES),
 	/* of the watched descriptor */
 	S(epoll_ctl, EPOLL_CTL, IPC, FD(3), PASSES),
 	S(nanosleep, SLEEP, WAIT, SLEEPS(1)), S(clock_nanosleep, SLEEP, WAIT, SLEEPS(3)),

@@ -473,7 +473,10 @@ bool kworld_executes_own(struct kworld *k, const struct world_task *t, const str
 bool kworld_has_own_code(const struct kworld *k, const struct world_task *t);
 /* world_task.begins of a thread that was made now, or of a task that blocks in a futex. */
 bool kworld_begins(struct kworld *k, const struct world_task *t);
-/* The task is about to execute the main function of a program of Go's: it is given what its runtime's random numbers follow from. */
+/*
+ * The task is about to execute the main function of a program of Go's: it is given what its runtime's random numbers
+ * follow from.
+ */
 void kworld_asks_numbers(struct kworld *k, struct world_task *t);
 /* The process executes a program of Go's, without C. */
 bool kworld_is_go(struct kworld *k, uint32_t process);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/* timers.c - the timers of a test: known from its calls, fired from outside (timers.h) */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>

@@ -352,8 +352,8 @@ static void *mount_ns_main(void *arg)
 }
 
 /*
- * Runs fn(arg) in the sandbox's mount namespace, which is created the first time: in a thread, for a child would begin with a copy
- * of the page tables of all that the kernel side and symbols have mapped.
+ * Runs fn(arg) in the sandbox's mount namespace, which is created the first time: in a thread, for a child would begin with
+ * a copy of the page tables of all that the kernel side and symbols have mapped.
  */
 static int in_mount_ns(struct sandbox *s, int (*fn)(void *), void *arg)
 {

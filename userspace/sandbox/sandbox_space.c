@@ -556,7 +556,8 @@ struct space *space_new(struct sandbox *s, bool net)
 	if (!p)
 		return NULL;
 	*p = (struct space){
-		.s = s, .busy = true, .fn = make, .want_net = net, .own = -1, .mnt_ns = -1, .ipc_ns = -1, .files = -1, .shm = -1, .mqueue = -1,
+		.s = s, .busy = true, .fn = make, .want_net = net, .own = -1, .mnt_ns = -1, .ipc_ns = -1, .files = -1,
+		.shm = -1, .mqueue = -1,
 		.net = -1, .next_net = -1,
 	};
 	pthread_mutex_init(&p->lock, NULL);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/* protocol.c - messages between zug and zugd: written, read and checked (protocol.h) */
 #include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
