@@ -214,6 +214,13 @@ bool tracee_register_place(unsigned int n, size_t *offset, size_t *size)
 	return *size != 0;
 }
 
+static int read_all(pid_t tid, struct user_regs_struct *r, struct user_fpregs_struct *f)
+{
+	int ret = request(PTRACE_GETREGS, tid, 0, (unsigned long)r);
+
+	return ret ? ret : request(PTRACE_GETFPREGS, tid, 0, (unsigned long)f);
+}
+
 int tracee_get_registers(pid_t tid, uint8_t regs[TRACEE_REGS_SIZE])
 {
 	struct user_regs_struct r;
@@ -222,9 +229,7 @@ int tracee_get_registers(pid_t tid, uint8_t regs[TRACEE_REGS_SIZE])
 	uint32_t v;
 	int ret;
 
-	ret = request(PTRACE_GETREGS, tid, 0, (unsigned long)&r);
-	if (!ret)
-		ret = request(PTRACE_GETFPREGS, tid, 0, (unsigned long)&f);
+	ret = read_all(tid, &r, &f);
 	if (ret)
 		return ret;
 	memset(regs, 0, TRACEE_REGS_SIZE);
@@ -259,9 +264,7 @@ int tracee_set_registers(pid_t tid, const uint8_t regs[TRACEE_REGS_SIZE])
 	size_t at = 0;
 	int ret;
 
-	ret = request(PTRACE_GETREGS, tid, 0, (unsigned long)&r);
-	if (!ret)
-		ret = request(PTRACE_GETFPREGS, tid, 0, (unsigned long)&f);
+	ret = read_all(tid, &r, &f);
 	if (ret)
 		return ret;
 	for (size_t i = 0; i < NR_INTEGER; i++) {
