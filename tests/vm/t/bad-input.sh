@@ -83,10 +83,12 @@ begin "--point on a function that is inlined" &&
 		run --point add_one -- "$programs/file-lost-update"
 begin "--point on a line without code" &&
 	refused 2 'no code at that line; the next line with code is .*:[0-9]+' run --point abba-deadlock.c:2 -- "$programs/abba-deadlock"
-begin "--point in a file that is not there" && refused 2 'no line table names that file' run --point none.c:2 -- "$programs/abba-deadlock"
+begin "--point in a file that is not there" &&
+	refused 2 'no line table names that file' run --point none.c:2 -- "$programs/abba-deadlock"
 begin "--point that the kernel does not probe" &&
 	refused 2 'does not probe.*take the one after it' run --point main --point lock-first:lock_first+0x0 -- "$programs/points/lock-first"
-begin "--watch on a missing variable" && refused 2 'no such variable.*did you mean counter' run --watch countr -- "$programs/atomicity-watch"
+begin "--watch on a missing variable" &&
+	refused 2 'no such variable.*did you mean counter' run --watch countr -- "$programs/atomicity-watch"
 begin "too many watches" && refused 2 'debug registers' run --watch counter --watch counter --watch counter --watch counter \
 	--watch counter -- "$programs/atomicity-watch"
 begin "no such lane" && refused 2 'no such lane: CPU 77.*0\.\.' run --lane 77 -- true

@@ -168,7 +168,8 @@ if begin "exec walks through the search"; then
 	zug 60 exec -- ./abba-deadlock-fixed
 	want_status 0
 	zug 60 exec -- ./abba-deadlock
-	[ "$(figure executions ./abba-deadlock)" = $((before + 1)) ] || note "executions: $(figure executions ./abba-deadlock), not $((before + 1))"
+	[ "$(figure executions ./abba-deadlock)" = $((before + 1)) ] ||
+		note "executions: $(figure executions ./abba-deadlock), not $((before + 1))"
 	zug 60 replay -q -n 3 "$trace"
 	want_status 1
 	want_out 'replayed 3 of 3 times exactly'
@@ -390,7 +391,8 @@ if begin "several searches at a time"; then
 	# a crash costs one search
 	kill -KILL "$(worker nested-threads)" || note "no worker"
 	over endless 3
-	grep -q 'the process of this search has ended (signal 9); others are not affected' endless.err || note "it says: $(cat endless.err)"
+	grep -q 'the process of this search has ended (signal 9); others are not affected' endless.err ||
+		note "it says: $(cat endless.err)"
 	over third 0
 	tells '^executing: run .*abba-deadlock-fixed' || note "the other one has ended, too: $(cat status.now)"
 	zug 60 exec -- true
@@ -459,7 +461,8 @@ if begin "-j through zugd"; then
 	kill -STOP "$search" || note "no worker"
 	kill -INT "${clients[two]}"
 	over two 5
-	wait_until tells '^executing: run .*-j 2 .*on CPUs [0-9]+ [0-9]+' || note "no lane for the one that stands still: $(cat status.now)"
+	wait_until tells '^executing: run .*-j 2 .*on CPUs [0-9]+ [0-9]+' ||
+		note "no lane for the one that stands still: $(cat status.now)"
 	client three run -q --no-races --executions 0 -- "$programs/fixtures/nested-threads"
 	wait_until tells '^waiting: run .*nested-threads' || note "the third one does not wait: $(cat status.now)"
 	kill -CONT "$search"
@@ -496,7 +499,8 @@ if begin "clients that want all lanes have as many each"; then
 		note "not half of them each: $(cat status.now)"
 	kill -INT "${clients[one]}"
 	over one 5
-	wait_until tells "^executing: run .*lost-increment.*on CPUs( [0-9]+){$nr}\)" || note "not all lanes for the other one: $(cat status.now)"
+	wait_until tells "^executing: run .*lost-increment.*on CPUs( [0-9]+){$nr}\)" ||
+		note "not all lanes for the other one: $(cat status.now)"
 	kill -INT "${clients[two]}"
 	over two 5
 	stop
@@ -532,7 +536,8 @@ if begin "quotas of users, and who is refused"; then
 	unset SUDO_UID SUDO_GID
 	zug 60 exec -- true
 	want_status 0
-	tells '^executing: run .*abba.*\(of user 65534, .*on CPU [01]\)' || note "the other user was not executed beside it: $(cat status.now)"
+	tells '^executing: run .*abba.*\(of user 65534, .*on CPU [01]\)' ||
+		note "the other user was not executed beside it: $(cat status.now)"
 	kill -INT "${clients[long]}"
 	over long 5
 	over next 0

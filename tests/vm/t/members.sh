@@ -9,7 +9,8 @@ root=/sys/fs/cgroup/cgroup.subtree_control
 
 members_of_zug 2001 2002 2003
 remember
-mkdir -m 700 "$base/secret" && echo very-secret-name >"$base/secret/very-secret-name" && chmod 644 "$base/secret/very-secret-name"
+mkdir -m 700 "$base/secret" && echo very-secret-name >"$base/secret/very-secret-name" &&
+	chmod 644 "$base/secret/very-secret-name"
 
 # What zugd loads it takes from where this one has pinned it, also on behalf of members.
 "$zug" run -q --executions 1 -o "$base/pins" -- true >/dev/null || exit 2
@@ -203,7 +204,8 @@ if begin "files of others"; then
 	disown
 	wait_until of 2001 sleep >sleeper || note "no process"
 	member 2001 sh -c "exec '$zug' exec -- echo -500 >/proc/$(of 2001 sleep)/oom_score_adj"
-	[ "$(cat "/proc/$(of 2001 sleep)/oom_score_adj")" = 0 ] || note "a member has changed it to $(cat "/proc/$(of 2001 sleep)/oom_score_adj")"
+	[ "$(cat "/proc/$(of 2001 sleep)/oom_score_adj")" = 0 ] ||
+		note "a member has changed it to $(cat "/proc/$(of 2001 sleep)/oom_score_adj")"
 	pkill -u 2001 -x sleep
 	[ "$(cat roots/precious) $(find roots | wc -l)" = 'precious 5' ] || note "root's files: $(find roots -ls)"
 	# another member's trace

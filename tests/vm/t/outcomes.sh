@@ -32,7 +32,8 @@ passes()
 use_daemon
 # What the engine makes of an end is tried in tests/world, without a kernel: here is what the kernel has a part in.
 begin "exit status" && outcome_is exit 'exit status 7 \(expected 0\)' -- sh -c 'exit 7'
-begin "exit status of a test that wants a CPU" && outcome_is exit 'Note: pid [0-9]+: sched_setaffinity succeeds and changes nothing' -- taskset 1 sh -c 'exit 7'
+begin "exit status of a test that wants a CPU" &&
+	outcome_is exit 'Note: pid [0-9]+: sched_setaffinity succeeds and changes nothing' -- taskset 1 sh -c 'exit 7'
 begin "exit status with the last line" && outcome_is exit 'exit status 2.*no good' -- sh -c 'echo no good >&2; exit 2'
 for points in sync,syscall none; do
 	if begin "stacks where a wrong exit status comes from, points: $points"; then
@@ -63,7 +64,8 @@ begin "additions of the only task" && passes --points sync --watch sum --max-ste
 begin "spin until another has slept" && passes -- "$outcomes/computes" late
 begin "long computation of the only task" && passes --spin 5ms -- "$outcomes/computes" floats
 begin "long computation on the stack" && passes --spin 5ms --executions 3 -- "$outcomes/computes" stack
-begin "spin beside a task that could end it" && outcome_is spin . --fail-on-spin --strategy random -- "$outcomes/computes" beside
+begin "spin beside a task that could end it" &&
+	outcome_is spin . --fail-on-spin --strategy random -- "$outcomes/computes" beside
 begin "spin in functions that others end" && passes --executions 20 -- "$outcomes/computes" calls
 begin "waits for others that look by functions and back off" && passes --executions 12 --no-minimize -- "$outcomes/ring-waits"
 begin "a wait for another that looks at the clock" && passes --executions 10 -- "$outcomes/clock-waits"

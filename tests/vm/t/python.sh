@@ -60,7 +60,8 @@ if [ "$known" = True ] && begin "a race in Python is found, and told by its line
 	done
 	cmp -s found.unknown found.always || note "with leases: $(cat found.unknown); without: $(cat found.always)"
 	want_out ' account\.py:[0-9]+$'
-	! grep -qE '^It fails when$' "$dir/out" || want_out '^ +T[0-9] (does .* |goes on at |would do .* |would go on at )[^ ]+ (account|threading)\.py:[0-9]+$'
+	! grep -qE '^It fails when$' "$dir/out" ||
+		want_out '^ +T[0-9] (does .* |goes on at |would do .* |would go on at )[^ ]+ (account|threading)\.py:[0-9]+$'
 	zug 60 replay -q -n 2 unknown/*.1.trace
 	want_status 1
 	want_out 'replayed 2 of 2 times exactly'
@@ -68,7 +69,8 @@ if [ "$known" = True ] && begin "a race in Python is found, and told by its line
 	grep -q '"note":"caller"' json || note "no line in --json"
 	# what the interpreter does with its own lock is no step, but for the waits
 	"$zug" show --all unknown/*.1.trace >all
-	! grep -qE ' (unlock|cond-signal) +GIL' all || note "a step of the interpreter's own: $(grep -m 1 -E ' (unlock|cond-signal) +GIL' all)"
+	! grep -qE ' (unlock|cond-signal) +GIL' all ||
+		note "a step of the interpreter's own: $(grep -m 1 -E ' (unlock|cond-signal) +GIL' all)"
 	end
 fi
 
@@ -109,7 +111,8 @@ if [ "$known" = True ] && begin "without options a search begins at the first ta
 	for command in "$python account.py fixed" './account fixed' './by-env fixed'; do
 		PATH=/usr/bin:/bin zug 60 run -q --executions 1 -o traces -- $command
 		fewer=$(sed -n 's/^nothing found in 1 execution (.* \([0-9]*\) steps.*/\1/p' "$dir/out")
-		[ "${fewer:-0}" -gt 50 ] && [ "$fewer" -lt $((${steps:-0} / 3)) ] || note "$command: $steps steps with its start, $fewer without"
+		[ "${fewer:-0}" -gt 50 ] && [ "$fewer" -lt $((${steps:-0} / 3)) ] ||
+			note "$command: $steps steps with its start, $fewer without"
 	done
 	# until then the interpreter looks whether others want to go on without a trap
 	cat >traps.py <<-'end'
@@ -148,7 +151,8 @@ if [ "$known" = True ] && begin "without options a search begins at the first ta
 fi
 
 # the points of this one are those of a Lock of 3.11
-if [ "$($python -c 'import sys; print(sys.version_info[1])' 2>/dev/null)" = 11 ] && begin "points only in a class of Python"; then
+if [ "$($python -c 'import sys; print(sys.version_info[1])' 2>/dev/null)" = 11 ] &&
+	begin "points only in a class of Python"; then
 	account
 	zug 60 run -q --from-output '^ready' --only 'Account.[gs]et' --executions 30 --minimize-time 4s -o traces -- $python account.py
 	want_status 1
@@ -194,12 +198,14 @@ if [ "$known" = True ] && begin "threads of Python are switched between two oper
 	zug 60 run -q --seed 1 --executions 40 --minimize-time 4s -o traces -- $python withdraw.py
 	want_status 1
 	want_out ' (goes on|is stopped) at (withdraw|pay|<module>) withdraw\.py:[0-9]+$'
-	! grep -qE ' at .* threading\.py:[0-9]+' "$dir/out" || note "a point in the library: $(grep -m 1 ' at .* threading' "$dir/out")"
+	! grep -qE ' at .* threading\.py:[0-9]+' "$dir/out" ||
+		note "a point in the library: $(grep -m 1 ' at .* threading' "$dir/out")"
 	! grep -q '^It fails when$' "$dir/out" || want_out '^ +T[12] goes on at (withdraw|pay) withdraw\.py:[0-9]+$'
 	! grep -qE ' (does|before) .* GIL' "$dir/out" || note "the lock of the interpreter is told: $(grep -m 1 ' GIL' "$dir/out")"
 	# these are the operations whose orders are drawn, among the locks of the library and of the interpreter
 	"$zug" show --json traces/*.1.trace | grep -o '"op":"point"[^{}]*' >points
-	[ -s points ] && ! grep -qv '"own":true' points || note "a switch of the program's own is not told as such: $(grep -vm 1 '"own":true' points)"
+	[ -s points ] && ! grep -qv '"own":true' points ||
+		note "a switch of the program's own is not told as such: $(grep -vm 1 '"own":true' points)"
 	zug 60 replay -q -n 2 traces/*.1.trace
 	want_status 1
 	want_out 'replayed 2 of 2 times exactly'
@@ -232,7 +238,8 @@ if [ "$($python -c 'import sys; print(sys.version_info[1])' 2>/dev/null)" = 11 ]
 	want_status 1
 	want_out '^match: error output: Exception in thread Thread-[12] \(remove\): IndexError: pop from empty list$'
 	want_out ' (goes on|is stopped) at remove uncaught\.py:6$'
-	! grep -qE ' at .* threading\.py:[0-9]+' "$dir/out" || note "a place in the library: $(grep -m 1 ' at .* threading' "$dir/out")"
+	! grep -qE ' at .* threading\.py:[0-9]+' "$dir/out" ||
+		note "a place in the library: $(grep -m 1 ' at .* threading' "$dir/out")"
 	zug 60 run -q --executions 8 -o traces -- $python uncaught.py fixed
 	want_status 0
 	end

@@ -73,7 +73,8 @@ begin 'a plan, and a shard that was killed' && {
 	[ "$rc" = 0 ] || note "run again: status $rc: $(said)"
 	comm -23 before <(executions some) | grep -q . && note "executions that were made are lost"
 	zug 60 run -q --shard 1/2 --strategy preemption:bound=2 --no-races --plan file -o whole -- "$programs/lost-increment-fixed"
-	cmp -s <(executions some) <(executions whole) || note "a shard that was killed makes others: $(diff <(executions some) <(executions whole) | head -n 4)"
+	cmp -s <(executions some) <(executions whole) ||
+		note "a shard that was killed makes others: $(diff <(executions some) <(executions whole) | head -n 4)"
 	sort some/shard-1-of-2/log | grep '"x"' | sed 's/,[0-9]*]}$//' | uniq -d >twice
 	[ "$(wc -l <twice)" -le 12 ] || note "more than a subtree was made twice"
 	zug 20 run -q --shard 1/2 --strategy preemption:bound=2 --no-races --plan file -o some -- "$programs/lost-increment-fixed"

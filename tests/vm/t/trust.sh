@@ -314,7 +314,8 @@ if begin "limits of zugd are not the test's"; then
 	want_in_effect "$(pgrep -x zugd | head -n 1)"
 	zug 30 exec -- sh -c 'ulimit -n'
 	want_out "^$(ulimit -n)$"
-	grep -q "^Max open files *$(ulimit -Hn) " "/proc/$(pgrep -x zugd | head -n 1)/limits" || note "zugd has: $(grep files "/proc/$(pgrep -x zugd | head -n 1)/limits")"
+	grep -q "^Max open files *$(ulimit -Hn) " "/proc/$(pgrep -x zugd | head -n 1)/limits" ||
+		note "zugd has: $(grep files "/proc/$(pgrep -x zugd | head -n 1)/limits")"
 	end
 fi
 
