@@ -146,7 +146,7 @@ static bool was_read(const struct symfile_java *l, const char *path)
 /* The jars of libraries that the process has open by now. */
 static void read_open_jars(struct symfile_java *l, struct sym_string **strings, int pid)
 {
-	char dir[64], link[64 + NAME_MAX], path[PATH_MAX];
+	char dir[64], link[65 + NAME_MAX], path[PATH_MAX];
 	const struct dirent *e;
 	DIR *d;
 
