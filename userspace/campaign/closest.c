@@ -20,6 +20,8 @@
 
 /* So many of the last steps are told with their callers, and all from the operations that decide on: the failure is there. */
 #define CALLERS_LAST 2000
+/* The same of a schedule that there was no time to make simple: the report looks for its cause in all of it (report_torn()). */
+#define CALLERS_LAST_UNCUT 10000
 
 struct progress {
 	const struct campaign *c;
@@ -135,7 +137,8 @@ static bool something_else(const struct trace *t)
 static struct trace *note_callers(struct campaign *c, const struct trace *t, const char *to)
 {
 	const struct trace_minimized *m = trace_minimized(t);
-	uint64_t nr = trace_nr_steps(t), from = nr > CALLERS_LAST ? nr - CALLERS_LAST : 0;
+	uint64_t nr = trace_nr_steps(t), last = m && !m->minimal ? CALLERS_LAST_UNCUT : CALLERS_LAST;
+	uint64_t from = nr > last ? nr - last : 0;
 	const struct trials_once same = { .without = UINT64_MAX, .to = to };
 	struct trace *told = NULL;
 	struct execution x;
