@@ -458,7 +458,7 @@ static __always_inline void hit_executes(struct hit *h)
 	if (caller == ZUG_CALLER_LEFT_OUT ||
 	    (caller == ZUG_CALLER_IN && site->limit && executed_up(h->s, t, site, c, h->number)))
 		return;
-	if (caller != ZUG_CALLER_IN && site->flags & ZUG_SITE_ALONE && !scx_bpf_dsq_nr_queued(ZUG_DSQ(t->slot)))
+	if (caller != ZUG_CALLER_IN && site->flags & ZUG_SITE_ALONE && !others_queued(h->s, t->slot))
 		return;
 	if (caller != ZUG_CALLER_IN)
 		t->ev.flags |= ZUG_EF_EXECUTES;

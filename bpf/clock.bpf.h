@@ -65,7 +65,7 @@ static __always_inline bool looks_on(const struct zug_sandbox *s, struct task_st
 		t->clock_points = s->nr_points;
 		t->clock_looks = 0;
 	}
-	if (t->id != s->holder || ++t->clock_looks < LOOKS_PATIENT || !scx_bpf_dsq_nr_queued(ZUG_DSQ(t->slot)))
+	if (t->id != s->holder || ++t->clock_looks < LOOKS_PATIENT || !others_queued(s, t->slot))
 		return false;
 	t->clock_looks = 0;
 	return true;

@@ -244,7 +244,7 @@ static __always_inline void halt(struct zug_sandbox *s, struct task_state *t)
 /* No other task could go on. */
 static __always_inline bool is_alone(const struct zug_sandbox *s, const struct task_state *t)
 {
-	return !s->turn.stop_always && !scx_bpf_dsq_nr_queued(ZUG_DSQ(t->slot));
+	return !s->turn.stop_always && !others_queued(s, t->slot);
 }
 
 /* The holder passes for that. t->ev is filled. */

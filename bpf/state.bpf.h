@@ -279,6 +279,15 @@ static __always_inline bool controlled(const struct task_state *t, const struct 
 	return member(t, s) && !(t->flags & (TF_PRE | TF_START));
 }
 
+/*
+ * Other tasks stand in the queue, or are out of it for a blip: they can go on. The kernel asks for the next task before it
+ * puts the one that leaves the lane back, so the only other one may be out when the holder yields.
+ */
+static __always_inline bool others_queued(const struct zug_sandbox *s, __u32 slot)
+{
+	return s->blip || scx_bpf_dsq_nr_queued(ZUG_DSQ(slot));
+}
+
 static __always_inline void event_init(struct zug_event *e, __u32 kind, struct task_struct *p,
 				       const struct task_state *t)
 {

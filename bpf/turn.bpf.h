@@ -93,7 +93,7 @@ static __always_inline void enqueue_stopped(struct zug_sandbox *s, struct task_s
 		event_init(&t->ev, ZUG_EV_YIELD, p, t);
 		t->ev.nr = t->nr;
 		clock_look(s);
-		if (!ring_crowded(t) && !scx_bpf_dsq_nr_queued(ZUG_DSQ(slot)) && !alarm_due(s) && yields_alone(s, t)) {
+		if (!ring_crowded(t) && !others_queued(s, slot) && !alarm_due(s) && yields_alone(s, t)) {
 			t->ev.flags |= ZUG_EF_LONE;
 			s->nr_points++;
 			event_send(s, &t->ev);
@@ -349,8 +349,10 @@ static void dispatch_sandbox(__u32 slot, struct zug_sandbox *s, struct task_stru
 	if (hand_ahead(slot, s, prev))
 		return;
 	dying_turn = s->may_die && !s->aux && (!s->holder || s->holder_io == ZUG_IO_DYING);
-	if (!scx_bpf_dsq_nr_queued(ZUG_DSQ(slot)))
+	if (!scx_bpf_dsq_nr_queued(ZUG_DSQ(slot))) {
+		s->blip = 0;
 		return;
+	}
 	if (dying_turn) {
 		if (dispatch_dying(slot))
 			return;
@@ -704,7 +706,7 @@ void BPF_PROG(zug_tick, struct task_struct *p)
 	ran = bpf_ktime_get_ns() - s->turn_since;
 	if (!s->turn.spin_ns || ran < s->turn.spin_ns || !busy || looks_are_out(s, p))
 		return;
-	lone = !scx_bpf_dsq_nr_queued(ZUG_DSQ(t->slot));
+	lone = !others_queued(s, t->slot);
 	if ((lone && ran < s->turn.lone_ns) || !tick_in_user(p))
 		return;
 	event_init(&t->ev, ZUG_EV_SPIN, p, t);
@@ -799,20 +801,23 @@ static __u32 nr_blips;
  */
 static int blip_all(void *map, __u32 *key, struct blip_timer *b)
 {
-	__u64 now = bpf_ktime_get_ns();
+	__u64 now = bpf_ktime_get_ns(), look = ZUG_BLIP_LOOK_NS, apart;
 	__u32 i;
 
 	bpf_for(i, 0, nr_slots) {
 		struct zug_sandbox *s = &sandboxes[i & (ZUG_MAX_SANDBOXES - 1)];
 
-		if (s->state == ZUG_SB_ACTIVE && now - s->blip_since >= ZUG_BLIP_NS) {
+		apart = s->setup.blip_ms ? s->setup.blip_ms * 1000000ull : ZUG_BLIP_NS;
+		if (s->state == ZUG_SB_ACTIVE && apart < look)
+			look = apart;
+		if (s->state == ZUG_SB_ACTIVE && now - s->blip_since >= apart) {
 			s->blip_since = now;
 			s->blip = ++nr_blips;
 		}
 		if (s->state == ZUG_SB_DRAIN || (s->state == ZUG_SB_ACTIVE && s->blip))
 			scx_bpf_kick_cpu(s->setup.lane, SCX_KICK_PREEMPT);
 	}
-	bpf_timer_start(&b->timer, ZUG_BLIP_LOOK_NS, 0);
+	bpf_timer_start(&b->timer, look, 0);
 	return 0;
 }
 

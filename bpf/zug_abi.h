@@ -14,7 +14,7 @@
 #include "zug_abi_lease.h"
 #include "zug_note.h"
 
-#define ZUG_ABI_VERSION		41
+#define ZUG_ABI_VERSION		42
 #define ZUG_MAX_SANDBOXES	256	/* a power of two */
 #define ZUG_MAX_TASKS		32768	/* of all sandboxes together */
 /* The kernel's watchdog looks every 15 s, and strikes when a task has waited for 30 s. */
@@ -221,7 +221,7 @@ struct zug_setup {
 	__u32 tell_output;	/* while it is: ZUG_EV_OUTPUT */
 	__u32 halt_behind;	/* the task stops behind the system call of that number (zug_sandbox.nr_calls), with */
 				/* FRESH; 0: none */
-	__u32 pad;
+	__u32 blip_ms;		/* blips are so far apart; 0: ZUG_BLIP_NS */
 	__u64 from_calls[ZUG_NR_SYSCALLS / 64];	/* bits: system calls that end it */
 };
 

@@ -30,6 +30,7 @@
 #include <unistd.h>
 #include "lib/base/array.h"
 #include "lib/base/clock.h"
+#include "lib/base/debug.h"
 #include "lib/base/file_copy.h"
 #include "lib/base/proc_status.h"
 #include "lib/base/rights.h"
@@ -583,7 +584,10 @@ void sandbox_reset(struct sandbox *s)
 	};
 
 	const struct space *p = s->env.space;
+	const char *blips = debug_word("blips:");
 
+	if (blips)
+		c.setup.blip_ms = strtoul(blips, NULL, 10);
 	memcpy(c.setup.from_calls, s->o.from_calls, sizeof(c.setup.from_calls));
 	clock_gettime(CLOCK_REALTIME, &now);
 	clock_gettime(CLOCK_TAI, &tai);

@@ -12,6 +12,8 @@ else
 	seeds=1 may_miss=0 replays=2 twin_executions=8 small=abba-deadlock
 fi
 shopt -s extglob
+# No execution here lasts until its first blip (8 s), and none may be another one for blips.
+export ZUG_DEBUG=blips:10
 
 # The text that `zug run` must print for the outcome of a header.
 said_outcome()
