@@ -543,8 +543,9 @@ static bool timer_is_due(const struct engine *e)
 {
 	uint64_t timer = e->status.next_timer;
 
+	/* may_jump() last: it reads the kernel's list of connections */
 	return timer <= e->status.clock ||
-	       (timer != UINT64_MAX && may_jump(e) && is_idle(e) && timer <= expiry_first(e->w));
+	       (timer != UINT64_MAX && is_idle(e) && timer <= expiry_first(e->w) && may_jump(e));
 }
 
 /*
