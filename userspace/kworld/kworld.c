@@ -290,6 +290,18 @@ static bool same_frame(const struct trace_frame *a, const struct trace_frame *b)
 	return a->function && b->function && a->line == b->line && !strcmp(a->function, b->function);
 }
 
+/* The frame that is at that place: a system call in assembler has a line of its own, and the task stands on the next one. */
+static int frame_of(const struct trace_frame *frames, int nr, const struct trace_frame *here)
+{
+	for (int i = 0; i < nr; i++)
+		if (same_frame(&frames[i], here))
+			return i;
+	for (int i = 0; i < nr && here->function; i++)
+		if (frames[i].function && !strcmp(frames[i].function, here->function))
+			return i;
+	return nr;
+}
+
 /* The line of a script that a task executes now. */
 static bool in_script(struct kworld *k, const struct world_task *t)
 {
@@ -361,8 +373,7 @@ static int kworld_own_caller(struct world *w, const struct world_task *t, char *
 	/* to unwind a stack takes milliseconds */
 	if (own < 0 && nr_here > 0 && here[0].line && kworld_has_own_code(kw(w), t)) {
 		nr = kworld_stack(w, t, frames, 64);
-		while (i < nr && !same_frame(&frames[i], &here[0]))
-			i++;
+		i = frame_of(frames, nr, &here[0]);
 		own = i < nr ? symbols_own_frame(frames + i, nr - i) : -1;
 	}
 	if (own >= 0)
