@@ -130,6 +130,18 @@ bool profile_drowns_own(const struct profile *p)
 	return at && p->objects[*at].tasks > 1 && p->objects[*at].steps * (DROWNED + 1) <= all;
 }
 
+bool profile_has_clients(const struct profile *p)
+{
+	const uint32_t *at = profile_drowns_own(p) ? id_map_find(&p->index, PROFILE_OWN) : NULL;
+	uint64_t all = 0, own = 0;
+
+	for (uint32_t t = 0; at && t < p->nr_tasks; t++)
+		all += p->steps[t];
+	for (uint32_t n = at ? p->objects[*at].first : UINT32_MAX; n != UINT32_MAX; n = p->pairs[n].next)
+		own += p->steps[p->pairs[n].task];
+	return at && 2 * own <= all;
+}
+
 uint32_t profile_tasks(const struct profile *p)
 {
 	uint32_t nr = 0;

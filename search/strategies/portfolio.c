@@ -63,6 +63,9 @@ static const struct {
 	{ "cycles", 9 },	/* when it has an aim: every other turn, or in a search in parts by weight */
 };
 
+/* Until that execution every other one is for a server's own steps. */
+#define SERVING_END	80
+
 /* pct chooses in one of so many patient executions (patience.h). */
 #define PATIENT_PCT	8
 
@@ -258,6 +261,20 @@ static struct member *patient_member(struct portfolio *p)
 	return NULL;
 }
 
+/*
+ * Of a server whose clients are programs of their own nearly all steps are theirs: surw alone looks for what the server does, and
+ * has every other turn at first.
+ */
+static struct member *serving_member(struct portfolio *p)
+{
+	if (p->iteration >= SERVING_END || p->iteration % 2 || !profile_has_clients(p->env->profile))
+		return NULL;
+	for (size_t i = 0; i < NR_MEMBERS; i++)
+		if (p->members[i].type == &strategy_surw && may_choose(p, &p->members[i]))
+			return &p->members[i];
+	return NULL;
+}
+
 static struct member *next_member(struct portfolio *p)
 {
 	struct member *next = p->env->patient ? patient_member(p) : NULL;
@@ -267,6 +284,8 @@ static struct member *next_member(struct portfolio *p)
 	if (p->env->frozen)
 		return draw_member(p);
 	next = aiming_member(p);
+	if (!next)
+		next = serving_member(p);
 	if (next)
 		return next;
 	for (size_t i = 0; i < p->nr_opening; i++)

@@ -29,6 +29,17 @@ static double fail_rate(const struct model *m, const char *strategy, int executi
 	return (double)failed / executions;
 }
 
+static bool fails_within(const struct model *m, const char *strategy, uint64_t seed, int executions)
+{
+	struct search *s = model_search(strategy, seed, 1);
+	struct model_result r = { 0 };
+
+	for (int i = 0; i < executions && !r.failed; i++)
+		model_run(m, s, &r, NULL, 0);
+	search_free(s);
+	return r.failed;
+}
+
 static bool close_to(double rate, double exact, int executions)
 {
 	return fabs(rate - exact) <= SIGMAS * sqrt(exact * (1 - exact) / executions) + 1e-9;
@@ -253,6 +264,50 @@ static void test_drowned(void)
 	tap_ok(rate[0] < rate[1] / 2, "  and in %.3f where nothing says whose they are", rate[0]);
 }
 
+/*
+ * Two clients do much for each of four requests, and a thread of a server answers each of them: the last two requests are counted
+ * by a read and a store, so that both have to be there at once. Only the server's steps are the program's own.
+ */
+static void test_clients(void)
+{
+	enum { REQUESTS = 4, AROUND = 12, OTHERS = 10, NUMBER = 0, ANSWERS = 2, SEEDS = 100 };
+	struct model_step code[5][REQUESTS * (AROUND + 4)] = { 0 };
+	struct model m = { .name = "clients", .nr_tasks = 5, .nr_started = 5 };
+	int n = tap_scale(4000, 40000), found = 0;
+	double rate[2];
+
+#define ADD(t, ...)	code[t][m.len[t]++] = (struct model_step){ __VA_ARGS__ }
+	for (uint8_t c = 0; c < 2; c++) {
+		for (int i = 0; i < REQUESTS; i++) {
+			for (uint8_t k = 0; k < AROUND; k++)
+				ADD(2 + c, .op = M_WRITE, .a = 1 + k % OTHERS, .imm = 1);
+			ADD(2 + c, .op = M_SEM_POST, .a = c);
+			ADD(2 + c, .op = M_SEM_WAIT, .a = ANSWERS + c);
+			ADD(c, .op = M_SEM_WAIT, .a = c);
+			ADD(c, .op = M_READ, .a = NUMBER);
+			if (i == REQUESTS - 1)
+				ADD(c, .op = M_STORE, .a = NUMBER, .imm = 1);
+			ADD(c, .op = M_SEM_POST, .a = ANSWERS + c);
+		}
+		ADD(4, .op = M_JOIN, .a = 2 + c);
+	}
+	ADD(4, .op = M_READ, .a = NUMBER);
+	ADD(4, .op = M_ASSERT, .imm = 2);
+#undef ADD
+	for (uint32_t t = 0; t < 5; t++)
+		m.code[t] = code[t];
+	for (int own = 0; own < 2; own++) {
+		m.own = (uint32_t)own;
+		rate[own] = fail_rate(&m, "surw", n, 1);
+	}
+	tap_ok(rate[1] > 0.15, "surw: two requests come to a server's own steps at once in %.3f of the executions", rate[1]);
+	tap_ok(rate[0] < rate[1] / 2, "  and in %.3f where nothing says whose they are", rate[0]);
+	m.own = 1;
+	for (int seed = 1; seed <= SEEDS; seed++)
+		found += fails_within(&m, "portfolio", seed, 16);
+	tap_ok(found > SEEDS * 4 / 5, "portfolio: and in %d of %d searches within 16 executions", found, SEEDS);
+}
+
 /* What a replay has shown is counted: the first execution of surw is uniform then, too. */
 static void test_informed(void)
 {
@@ -440,6 +495,7 @@ int main(void)
 	test_uniform();
 	test_selective();
 	test_drowned();
+	test_clients();
 	test_shells();
 	test_informed();
 	test_pos();

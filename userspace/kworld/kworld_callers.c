@@ -204,6 +204,19 @@ static enum probes_verdict judge(struct kworld *k, uint64_t site)
 	return *known = probes_judge(k->o.probes, ps->module, ps->offset);
 }
 
+bool kworld_is_users(struct kworld *k, uint64_t site)
+{
+	const struct place_site *ps;
+	uint32_t *known;
+	bool added;
+
+	known = id_map_add(&k->callers.users, site, false, &added);
+	if (known && !added)
+		return *known;
+	ps = places_find_site(k->o.places, site);
+	return ps && known && (*known = probes_is_of_user(k->o.probes, ps->module, ps->offset));
+}
+
 /* No caller of that code can be found, or has to be. */
 static bool stands_alone(struct kworld *k, uint64_t site)
 {
@@ -787,6 +800,7 @@ void kworld_callers_free(struct caller_steps *c)
 {
 	id_map_free(&c->index);
 	id_map_free(&c->judged);
+	id_map_free(&c->users);
 	id_map_free(&c->undecided);
 	id_map_free(&c->calls);
 	free(c->steps);

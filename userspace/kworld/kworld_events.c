@@ -164,6 +164,7 @@ static bool on_exec(struct kworld *k, struct arrival *a)
 	timers_drop(&k->timers, a->e.tgid, true);
 	memcpy(a->t->comm, a->e.comm, sizeof(a->t->comm));
 	a->ev.kind = WORLD_EXEC;
+	k->run.several |= a->t->process != k->run.root;
 	snprintf(a->ev.text, sizeof(a->ev.text), "%.16s", a->e.comm);
 	return true;
 }
@@ -367,6 +368,9 @@ static bool on_point(struct kworld *k, struct arrival *a)
 		lock_memory_put(&k->locks, a->e.tgid, a->e.before_addr, a->e.before);
 	a->kt->watched = a->e.flags & ZUG_EF_WATCHED;
 	kworld_label_point(k, a->t, a->kt, &a->e);
+	/* among several programs, most steps are those of others; a point that a user names is told by that */
+	if (k->run.several && a->t->label.op != ZUG_OP_POINT && a->t->label.site && kworld_is_users(k, a->t->label.site))
+		a->t->label.flags |= ZUG_L_OWN;
 	kworld_scope_point(k, a->t, &a->e);
 	a->ev.yield = a->kt->yields;
 	if (a->ev.passed || (a->ev.leased && !a->ev.handed))

@@ -38,6 +38,7 @@ struct caller_steps {
 	size_t room;
 	uint32_t round;		/* of probes, in which all of them were told */
 	struct id_map judged;	/* enum probes_verdict, by site */
+	struct id_map users;	/* whether it is the user's own code, by site */
 	/*
 	 * how often it was asked for this method of the language's data, and which of its calls were points, in this
 	 * execution
@@ -242,6 +243,7 @@ struct kworld_run {
 	int root_pid;		/* 0: the root is not our child */
 	bool have_root;
 	bool left;		/* a process has moved itself to another cgroup */
+	bool several;		/* a process other than the root has executed a program */
 	uint32_t root;		/* number */
 	int root_status;	/* wait status of a root that is not our child; -1: it has not ended */
 	bool asked;		/* no task has the turn: a decision is due */
@@ -488,6 +490,8 @@ bool kworld_tells_frames(struct kworld *k, uint32_t process);
 void kworld_callers_free(struct caller_steps *c);
 /* An execution begins: the kernel side knows all ways up the stack that were gone, also where probes are others now. */
 void kworld_callers_begin(struct kworld *k);
+/* The place is in code that the user has written (probes_is_of_user()). */
+bool kworld_is_users(struct kworld *k, uint64_t site);
 void kworld_root_close(struct test_root *r);
 /* The task goes on from where it stands: what it does there may change where relative paths lead. */
 void kworld_cwd_follow(struct kworld *k, uint32_t n);

@@ -160,6 +160,8 @@ int probes_add_atomics(struct probes *p, uint32_t module, char *const *scope, ch
  * runtime, in Rust's libraries except for their primitives, and in a sanitizer.
  */
 bool probes_is_own(struct probes *p, uint32_t module, uint64_t offset);
+/* Code that the user has written, of a program with lines: of no library, header or package. */
+bool probes_is_of_user(const struct probes *p, uint32_t module, uint64_t offset);
 /*
  * The same, and not in Rust's or Go's libraries, primitives or not: their own data is their affair.
  */

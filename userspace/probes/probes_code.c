@@ -678,6 +678,13 @@ bool probes_is_own(struct probes *p, uint32_t module, uint64_t offset)
 	return !f || !is_foreign(&p->modules[module], offset, f);
 }
 
+bool probes_is_of_user(const struct probes *p, uint32_t module, uint64_t offset)
+{
+	const struct probe_module *m = &p->modules[module];
+
+	return m->file && !probes_is_system(m->path) && symfile_has_lines(m->file) && symfile_is_own(m->file, offset);
+}
+
 bool probes_is_users(struct probes *p, uint32_t module, uint64_t offset)
 {
 	struct probe_module *m = &p->modules[module];

@@ -305,6 +305,12 @@ static bool is_of_package(const char *file)
 	return false;
 }
 
+/* What is compiled again for each program that uses it, in functions that no one has written for that program. */
+static bool is_of_language(const char *file)
+{
+	return symbols_of_language(file) || strstr(file, "/c++/");
+}
+
 bool symfile_is_own(struct symfile *f, uint64_t offset)
 {
 	struct trace_frame frames[64];
@@ -315,13 +321,13 @@ bool symfile_is_own(struct symfile *f, uint64_t offset)
 	Dwarf_Die *cu;
 
 	for (int i = 0; i < nr; i++)
-		if (frames[i].file && !symbols_of_language(frames[i].file))
+		if (frames[i].file && !is_of_language(frames[i].file))
 			return !symbols_of_library(frames[i].file) && !is_of_package(frames[i].file);
 	cu = vaddr != UINT64_MAX ? sym_cu_at(f, vaddr) : NULL;
 	name = cu ? dwarf_diename(cu) : NULL;
 	dir = cu ? dwarf_formstring(dwarf_attr_integrate(cu, DW_AT_comp_dir, &attr)) : NULL;
-	return name && dir && !symbols_of_language(name) && !symbols_of_library(name) && !is_of_package(name) &&
-	       !symbols_of_language(dir) && !symbols_of_library(dir) && !is_of_package(dir);
+	return name && dir && !is_of_language(name) && !symbols_of_library(name) && !is_of_package(name) &&
+	       !is_of_language(dir) && !symbols_of_library(dir) && !is_of_package(dir);
 }
 
 bool symfile_is_go(struct symfile *f)
