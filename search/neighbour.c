@@ -67,8 +67,10 @@ static void fini(void *state)
 static void start(struct neighbour *n, enum phase phase)
 {
 	n->phase = phase;
-	if (phase == REVERSE)
+	if (phase == OWN_FIRST)
 		n->at = n->nr_pairs;
+	else if (phase == REVERSE)
+		n->at = n->nr_pairs - n->nr_own;
 	else if (phase == WHOLE_FIRST || phase == WHOLE || phase == ALIKE)
 		n->at = 0;
 	else
@@ -119,6 +121,8 @@ static bool next_trial(struct neighbour *n)
 		memcpy(n->trial, n->fails.diffs, n->fails.nr_diffs * sizeof(*n->trial));
 	n->nr_trial = n->fails.nr_diffs;
 	switch (n->phase) {
+	case OWN_FIRST:
+		return n->at > n->nr_pairs - n->nr_own && neighbour_next_reversed(n);
 	case SIBLINGS_FIRST:
 		return has_many_pairs(n) && neighbour_next_siblings(n);
 	case SIBLINGS:
@@ -455,7 +459,7 @@ static void passed(struct neighbour *n)
 	}
 	if (n->a.error || (n->points && !n->named && !n->decides && !r.alone))
 		return;
-	if (n->phase == REVERSE && r.alone)
+	if (neighbour_reverses(n) && r.alone)
 		neighbour_find_looks(n, &n->pairs[n->nr_pairs - 1 - n->at]);
 	if (n->decides || n->named > n->points || closer(&r, &n->best))
 		n->best = r;
@@ -520,6 +524,50 @@ static int add_ended(struct neighbour *n)
 	return 0;
 }
 
+/* A program makes both operations and one of the places is in its own code: the other may be in a method of its language's. */
+static bool is_users(const struct neighbour *n, const struct critical_pair *p)
+{
+	uint32_t task;
+	uint64_t first = critical_label(&n->failing, p->first, &task)->site;
+	uint64_t second = critical_label(&n->failing, p->second, &task)->site;
+
+	return n->users(n->users_ctx, first) || n->users(n->users_ctx, second);
+}
+
+/*
+ * Of several programs, a server and clients of a script's, most operations are those by which the programs begin, and are
+ * told of each other's ends; what a user has written comes first. 0 or -ENOMEM.
+ */
+static int take_own_first(struct neighbour *n)
+{
+	size_t nr = 0, late = n->nr_pairs - n->nr_late;
+	struct critical_pair *sorted;
+	bool *own;
+
+	if (!n->users || n->nr_handed || !has_many_pairs(n) || !schedule_has_op(&n->fails, ZUG_OP_EXEC))
+		return 0;
+	sorted = calloc(n->nr_pairs, sizeof(*sorted));
+	own = calloc(n->nr_pairs, sizeof(*own));
+	for (size_t i = 0; sorted && own && i < n->nr_pairs && nr < OWN_MAX; i++) {
+		own[i] = is_users(n, &n->pairs[i]);
+		if (!own[i])
+			continue;
+		sorted[nr++] = n->pairs[i];
+		n->nr_late -= i >= late;
+	}
+	n->nr_own = nr;
+	for (size_t i = 0; sorted && own && i < n->nr_pairs; i++)
+		if (!own[i])
+			sorted[nr++] = n->pairs[i];
+	if (sorted && own)
+		memcpy(n->pairs, sorted, nr * sizeof(*sorted));
+	else
+		n->a.error = -ENOMEM;
+	free(sorted);
+	free(own);
+	return n->a.error;
+}
+
 /* The failing execution is known: what could have come in another order there? */
 static int find_pairs(struct neighbour *n)
 {
@@ -545,7 +593,7 @@ static int find_pairs(struct neighbour *n)
 		n->nr_handed = n->nr_pairs;
 	while (n->nr_handed + n->nr_late < n->nr_pairs && pair_is_late(&n->failing, &n->pairs[n->nr_pairs - 1 - n->nr_late]))
 		n->nr_late++;
-	return 0;
+	return take_own_first(n);
 }
 
 /* Of the execution that is over only the program's own steps are compared. 0 or -ENOMEM. */
@@ -597,7 +645,7 @@ static void end(void *state, const struct search_end *e)
 		n->a.error = n->trial ? 0 : -ENOMEM;
 		if (fails && !n->a.error)
 			n->a.error = find_pairs(n);
-		start(n, fails && !n->a.error ? WHOLE_FIRST : DONE);
+		start(n, fails && !n->a.error ? OWN_FIRST : DONE);
 		return;
 	}
 	n->best.alike += fails;
@@ -644,6 +692,14 @@ void neighbour_set_foreign(struct search *s, bool (*foreign)(const void *ctx, ui
 
 	n->foreign = foreign;
 	n->foreign_ctx = ctx;
+}
+
+void neighbour_set_users(struct search *s, bool (*users)(const void *ctx, uint64_t site), const void *ctx)
+{
+	struct neighbour *n = search_state(s);
+
+	n->users = users;
+	n->users_ctx = ctx;
 }
 
 void neighbour_set_misuse(struct search *s)

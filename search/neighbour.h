@@ -34,6 +34,12 @@ struct search *neighbour_new(const struct search_options *opts, const uint32_t *
 void neighbour_set_foreign(struct search *s, bool (*foreign)(const void *ctx, uint64_t site), const void *ctx);
 
 /*
+ * Says which places are in code that the user has written: where several programs take part, pairs there are tried before all
+ * others. Before the first search_begin(); ctx stays the caller's.
+ */
+void neighbour_set_users(struct search *s, bool (*users)(const void *ctx, uint64_t site), const void *ctx);
+
+/*
  * The failure is the last operation of the given schedule, a misuse of what it acts on: pairs on that are tried before others.
  * Before the first search_begin().
  */

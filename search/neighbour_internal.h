@@ -23,7 +23,12 @@
 #define WHOLE_OBJECTS	4
 #define WHOLE_MAX	8
 
-enum phase { FOLLOW, WHOLE_FIRST, SIBLINGS_FIRST, REVERSE, WHOLE, ALIKE, SIBLINGS, INSTEAD, EARLIER, LATER, ANYWHERE, DONE };
+enum phase {
+	FOLLOW, OWN_FIRST, WHOLE_FIRST, SIBLINGS_FIRST, REVERSE, WHOLE, ALIKE, SIBLINGS, INSTEAD, EARLIER, LATER, ANYWHERE, DONE
+};
+
+/* Of several programs so many pairs of a program's own code are tried before all else. */
+#define OWN_MAX		12
 
 /* So many pairs of children are tried, each in both orders. */
 #define SIBLINGS_MAX	3
@@ -97,10 +102,13 @@ struct neighbour {
 	size_t nr_waited, room_waited;
 	bool (*foreign)(const void *ctx, uint64_t site);
 	const void *foreign_ctx;
+	bool (*users)(const void *ctx, uint64_t site);
+	const void *users_ctx;
 	struct births births, births_now;	/* of fails, now */
 	struct critical_pair *pairs;
 	size_t nr_pairs, nr_late;	/* the last ones are late (pair_order.h) */
 	size_t nr_handed;		/* the first ones are of neighbour_add_handed() */
+	size_t nr_own;			/* the first ones are of OWN_FIRST */
 	size_t looks[LOOKS_MAX];	/* pairs that neighbour_next_look() tries, by index */
 	unsigned int nr_looks, at_look;
 	bool looking;			/* this execution is one of these */
@@ -132,10 +140,16 @@ static inline bool neighbour_explains(const struct neighbour *n)
 	return n->best.alone || n->decides;
 }
 
+/* One pair is reversed. */
+static inline bool neighbour_reverses(const struct neighbour *n)
+{
+	return n->phase == OWN_FIRST || n->phase == REVERSE;
+}
+
 /* An order of tasks is followed, not the failing schedule with another decision. */
 static inline bool neighbour_follows_order(const struct neighbour *n)
 {
-	return n->phase == WHOLE_FIRST || n->phase == REVERSE || n->phase == WHOLE || n->phase == ALIKE;
+	return n->phase == WHOLE_FIRST || neighbour_reverses(n) || n->phase == WHOLE || n->phase == ALIKE;
 }
 
 static inline bool neighbour_in_siblings(const struct neighbour *n)

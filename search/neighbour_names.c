@@ -176,7 +176,7 @@ static void name_reversed(struct neighbour *n, const struct pairing *same, struc
 	if (!name_steps(n, pair, a, b, same, r) &&
 	    ((a == first && b == second) || !name_steps(n, pair, first, second, same, r)))
 		return;
-	r->alone = !pair->named && !(pair->ends && pair->wide) && n->phase == REVERSE;
+	r->alone = !pair->named && !(pair->ends && pair->wide) && neighbour_reverses(n);
 	/* of points the closest is looked for: a task that is held for long passes, too */
 	n->named = pair->points;
 	n->decides = !r->alone && !pair->points;
@@ -310,7 +310,7 @@ int neighbour_compare(struct neighbour *n, struct neighbour_result *r)
 			r->second_here = label;
 		}
 	}
-	if (n->phase == REVERSE || n->phase == ALIKE)
+	if (neighbour_reverses(n) || n->phase == ALIKE)
 		name_reversed(n, same, r);
 	else if (neighbour_in_siblings(n))
 		name_siblings(n, same, r);

@@ -82,14 +82,6 @@ static size_t *find_ends(const struct neighbour *n)
 	return ends;
 }
 
-static bool has_op(const struct schedule *s, unsigned int op)
-{
-	for (size_t i = 0; i < s->nr; i++)
-		if (s->labels[i].op == op)
-			return true;
-	return false;
-}
-
 /* One of the two has made tasks of its own, or there are several programs. */
 static bool are_several(const struct neighbour *n, uint32_t a, uint32_t b, bool programs)
 {
@@ -130,7 +122,7 @@ static void add_pair(struct siblings *s, const struct births *b, uint32_t first,
 static void find_pairs(struct neighbour *n)
 {
 	const struct births *b = &n->births;
-	bool programs = has_op(&n->fails, ZUG_OP_EXEC);
+	bool programs = schedule_has_op(&n->fails, ZUG_OP_EXEC);
 	size_t *ends = find_ends(n);
 
 	n->siblings.known = true;
@@ -166,7 +158,7 @@ static int by_object(const void *a, const void *b)
 static bool leaves_as_it_is(const struct neighbour *n, const struct zug_label *l)
 {
 	if (l->op == ZUG_OP_CLOSE)
-		return !has_op(&n->now, ZUG_OP_FLOCK);
+		return !schedule_has_op(&n->now, ZUG_OP_FLOCK);
 	return l->op == ZUG_OP_READ && !zug_object_is_numbered(l->object);
 }
 

@@ -20,6 +20,14 @@ void schedule_release(struct schedule *s)
 	free(s->diffs);
 }
 
+bool schedule_has_op(const struct schedule *s, unsigned int op)
+{
+	for (size_t i = 0; i < s->nr; i++)
+		if (s->labels[i].op == op)
+			return true;
+	return false;
+}
+
 uint32_t *schedule_copy(const uint32_t *tasks, size_t nr)
 {
 	uint32_t *copy = malloc((nr + 1) * sizeof(*copy));

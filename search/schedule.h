@@ -79,5 +79,7 @@ int schedule_choose(void *state, uint32_t nr);
 
 /* A copy of the tasks of a trace's steps, malloc'd; NULL: out of memory. */
 uint32_t *schedule_copy(const uint32_t *tasks, size_t nr);
+/* An operation of that kind is among its steps. */
+bool schedule_has_op(const struct schedule *s, unsigned int op);
 
 #endif

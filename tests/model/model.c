@@ -81,7 +81,7 @@ struct zug_label model_label(const struct model *m, const struct model_state *s,
 		[M_STORE] = { ZUG_OP_DATA_WRITE, VARS }, [M_YIELD] = { ZUG_OP_YIELD, 0 },
 		[M_TRYWAIT] = { ZUG_OP_SEM_TRYWAIT, SEMS }, [M_LOOK] = { ZUG_OP_POINT, 0 },
 		[M_WANT] = { ZUG_OP_BEGIN, 0 }, [M_TAKE] = { ZUG_OP_BEGIN, 0 }, [M_GIVE] = { ZUG_OP_BEGIN, 0 },
-		[M_LOCAL] = { ZUG_OP_BEGIN, 0 }, [M_FORK] = { ZUG_OP_CREATE, TASKS },
+		[M_LOCAL] = { ZUG_OP_BEGIN, 0 }, [M_EXEC] = { ZUG_OP_EXEC, TASKS }, [M_FORK] = { ZUG_OP_CREATE, TASKS },
 		[M_JOIN] = { ZUG_OP_JOIN, TASKS }, [M_CHOICE] = { ZUG_OP_CHOICE, 0 },
 		[M_END] = { ZUG_OP_END, TASKS }, [M_END_ALL] = { ZUG_OP_END, 0 },
 	};

@@ -36,6 +36,7 @@ enum model_op {
 	M_STORE,	/* a: variable := reg b + imm */
 	M_YIELD,
 	M_LOCAL,	/* a step on nothing shared */
+	M_EXEC,		/* the task executes another program */
 	M_TRYWAIT,	/* a: semaphore; reg b: 1 taken, 0 not */
 	M_TAKE,		/* a: the lock of an interpreter, which no label tells; M_GIVE: free again */
 	M_GIVE,

@@ -476,6 +476,71 @@ static void test_siblings(void)
 	tap_ok(!failed, "siblings: the trial that is told passes");
 }
 
+/* The places of tasks 1 and 2. */
+static bool is_servers(const void *ctx, uint64_t site)
+{
+	return site >> 16 == 1 || site >> 16 == 2;
+}
+
+/*
+ * Two clients, 3 and 4, that are programs of their own, let a thread of a server, 1 or 2, act and write one file after another.
+ * It fails when thread 1 reads the number before thread 2 has set it. The clients' files are 20 pairs, and to let one client
+ * wait for the other passes, too; with 'users' the server's own pair is tried before all that.
+ */
+static void test_own_first(bool known)
+{
+	enum { NUMBER, SEEN, FILES, NR_FILES = 20, ANSWERS = 2 };
+	struct model_step code[5][64];
+	struct model m = { .name = "own", .nr_tasks = 5, .nr_started = 1 };
+	uint32_t order[MAX_ORDER];
+	struct neighbour_result n;
+	struct model_result r;
+	struct search *s;
+	bool servers;
+	uint64_t nr;
+
+#define ADD(t, ...)	code[t][m.len[t]++] = (struct model_step){ __VA_ARGS__ }
+	for (uint8_t t = 1; t < 5; t++)
+		ADD(0, M_FORK, t, 0, 0, 0);
+	for (uint8_t t = 3; t < 5; t++)
+		ADD(0, M_JOIN, t, 0, 0, 0);
+	ADD(0, M_READ, SEEN, 0, 0, 0);
+	ADD(0, M_ASSERT, 0, 0, 1, 0);
+	for (uint8_t c = 0; c < 2; c++) {
+		ADD(1 + c, M_SEM_WAIT, c, 0, 0, 0);
+		if (c)
+			ADD(1 + c, M_WRITE, NUMBER, 0, 1, 0);
+		else
+			ADD(1 + c, M_READ, NUMBER, 0, 0, 0);
+		if (!c)
+			ADD(1 + c, M_STORE, SEEN, 0, 0, 0);
+		ADD(1 + c, M_SEM_POST, ANSWERS + c, 0, 0, 0);
+		ADD(3 + c, M_EXEC, 3 + c, 0, 0, 0);
+		ADD(3 + c, M_SEM_POST, c, 0, 0, 0);
+		for (uint8_t i = 0; i < NR_FILES; i++)
+			ADD(3 + c, M_WRITE, FILES + i, 0, c, 0);
+		ADD(3 + c, M_SEM_WAIT, ANSWERS + c, 0, 0, 0);
+	}
+#undef ADD
+	for (int t = 0; t < 5; t++)
+		m.code[t] = code[t];
+	if (!model_fail(&m, 1, 1000, &r, order, MAX_ORDER))
+		abort();
+	nr = minimal(&m, order, r.steps, r.outcome);
+	s = neighbour_new(&options, order, nr, r.outcome, 0, NULL, 0);
+	if (known)
+		neighbour_set_users(s, is_servers, NULL);
+	while (model_run(&m, s, &r, NULL, 0) == SEARCH_GO)
+		;
+	neighbour_result(s, &n);
+	search_free(s);
+	servers = n.alone && n.first.task + n.second.task == 3 && n.first.label.object == n.second.label.object;
+	tap_ok(n.reproduced && n.found && servers == known && (!known || n.trials <= 6),
+	       "own: %s (tasks %u and %u, trial %llu)", known ? "the server's own pair comes first" :
+	       "where nothing says what is the user's, other pairs come first", n.first.task, n.second.task,
+	       (unsigned long long)n.trials);
+}
+
 /*
  * Job 1 writes a file, 77, and closes another one, 78, that nobody changes; then job 2 begins, looks at that one and closes it,
  * and reads the first. Of what the halves have come to so far only the write and the read say something.
@@ -828,6 +893,8 @@ int main(void)
 	test_way_in();
 	test_stale_alone();
 	test_siblings();
+	test_own_first(false);
+	test_own_first(true);
 	test_siblings_decide();
 	test_siblings_meet();
 	test_copies_told();

@@ -71,6 +71,7 @@ static int look(struct campaign *c, const struct trace *t, const struct near_lim
 		goto out;
 	}
 	neighbour_set_foreign(trials.search, session_is_foreign, &c->s);
+	neighbour_set_users(trials.search, session_is_users, &c->s);
 	if (trace_outcome(t)->kind == ZUG_OUTCOME_MISUSE)
 		neighbour_set_misuse(trials.search);
 	trials.passes = true;

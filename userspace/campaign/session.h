@@ -305,6 +305,8 @@ bool session_argument_text(const struct session *s, uint64_t site, char *buf, si
 bool session_in_library(const struct session *s, uint64_t site);
 /* True when the place is no code of the program's own: a library of the distribution, a language's runtime. s: a session. */
 bool session_is_foreign(const void *s, uint64_t site);
+/* True when it is the user's own code, of a program with lines: no package's, no header's. s: a session. */
+bool session_is_users(const void *s, uint64_t site);
 /* The file of a place, and the offset of the place in it. NULL: unknown. */
 const struct probe_module *session_module_at(const struct session *s, uint64_t site,
 					     uint64_t *offset);

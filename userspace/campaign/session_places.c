@@ -104,6 +104,14 @@ bool session_is_foreign(const void *session, uint64_t site)
 	return !probes_is_runtime(s->probes, at->module) && !probes_is_own(s->probes, at->module, offset);
 }
 
+bool session_is_users(const void *session, uint64_t site)
+{
+	const struct session *s = session;
+	const struct place_site *at = places_find_site(s->places, site);
+
+	return at && at->module < probes_nr_modules(s->probes) && probes_is_of_user(s->probes, at->module, at->offset);
+}
+
 /* The variable that an instruction accesses, or what it accesses through a pointer. */
 static bool operand_text(const struct probe_module *m, uint64_t offset, char *buf, size_t len)
 {
