@@ -24,6 +24,7 @@
 #include "search/rules.h"
 #include "search/search.h"
 #include "symbols/expr.h"
+#include "symbols/sym_dash.h"
 #include "symbols/sym_internal.h"
 #include "symbols/sym_java.h"
 #include "symbols/sym_python.h"
@@ -235,6 +236,35 @@ static void use_names(const uint8_t *data, size_t len)
 	brief = demangled ? sym_short_name(demangled) : NULL;
 	free(brief);
 	free(demangled);
+	free(text);
+}
+
+/* The bytes as code whose first instruction refers to the text, as a command line with a line for each argument, and a script. */
+static void use_dash(const uint8_t *data, size_t len)
+{
+	char *text = string(data, len), *code = malloc(len + 1);
+	const char *script;
+	struct symfile_dash d = { 0 };
+	int32_t by = 0;
+
+	if (!code)
+		abort();
+	/* exactly so long, so that a sanitizer sees where it ends */
+	code = realloc(code, len ? len : 1);
+	memcpy(code, data, len);
+	if (len >= 7)
+		memcpy(&by, data + 3, sizeof(by));
+	sym_dash_find((const uint8_t *)code, len, 0x4000, 0x4000 + 7 + by, &d);
+	if (len < 7 && (d.line || d.name))
+		abort();
+	sym_dash_reads_others(text);
+	for (size_t i = 0; i < len; i++)
+		if (text[i] == '\n')
+			text[i] = 0;
+	script = len ? sym_dash_script(text, len) : NULL;
+	if (script && (script <= text || script >= text + len))
+		abort();
+	free(code);
 	free(text);
 }
 
@@ -576,6 +606,8 @@ const struct fuzz_target fuzz_targets[] = {
 				"{\"done\":1,\"bound\":2,\"cut\":false,\"incomplete\":false}\n{\"end\":\"done\",\"complete\":true}\n", NULL } },
 	{ "plan", use_plan, { "{\"plan\":\"zugzwang plan\",\"version\":1,\"cut\":true,\"subtrees\":[{\"choices\":[1,2],\"cost\":1,\"size\":0.5}]}\n", NULL } },
 	{ "python", use_python, { "", "\004\060\001", NULL } },
+	{ "dash", use_dash, { "\x48\x8d\x05\x10\x20\x01\x01\x48\x8b\x15\x20\x20\x01\x01\x8b\x0d\x30\x20\x01\x01",
+			      "sh\n-e\n-o\nnoclobber\nask.sh\n-c\n", "sh\n--\nask.sh", "read -r x\nif false; then . ./other.sh; fi\n", NULL } },
 	{ "lines", use_lines, { "\001\001\001\001\360\001\350\102", NULL } },
 	{ "jar", use_jar, { "", "\034\030", "\040\010\123\377", NULL } },
 	{ 0 },

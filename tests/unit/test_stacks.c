@@ -9,10 +9,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/personality.h>
 #include <sys/ptrace.h>
 #include <sys/user.h>
@@ -718,6 +720,63 @@ static void a_place_in_dash(void **state)
 	waitpid(pid, NULL, 0);
 }
 
+/* In the process: a file system that a process serves, but nobody does. False: there can be none here. */
+static bool mount_served(void)
+{
+	int dev = open("/dev/fuse", O_RDWR);
+	char options[80];
+
+	snprintf(options, sizeof(options), "fd=%d,rootmode=40000,user_id=%d,group_id=%d", dev, getuid(), getgid());
+	return dev >= 0 && !unshare(CLONE_NEWNS) && !mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) &&
+	       !mount("fuse", "/mnt", "fuse", 0, options);
+}
+
+/*
+ * A script may lie where a task of the test serves its files, and all tasks stand still while somebody looks. So none is read
+ * of a process that has such a file system, and that another process has is no reason.
+ */
+static void no_script_where_the_test_serves_files(void **state)
+{
+	struct trace_frame frame;
+	int input[2], told[2];
+	pid_t pid;
+	char no;
+
+	(void)state;
+	if (access("/bin/dash", X_OK) || access("/mnt", X_OK))
+		skip();
+	for (int served = 1; served >= 0; served--) {
+		compiled_make(served ? "served.sh" : "plain.sh", "read -r x\nread -r x\n", "true");
+		assert_return_code(pipe(input), errno);
+		assert_return_code(pipe2(told, O_CLOEXEC), errno);
+		pid = fork();
+		assert_true(pid >= 0);
+		if (!pid) {
+			dup2(input[0], 0);
+			close(input[0]);
+			close(input[1]);
+			if (served && !mount_served())
+				_exit(write(told[1], "n", 1) != 1);
+			execl("/bin/dash", "sh", compiled_path(served ? "served.sh" : "plain.sh"), NULL);
+			_exit(127);
+		}
+		close(input[0]);
+		close(told[1]);
+		served = read(told[0], &no, 1) == 1 ? -1 : served;
+		close(told[0]);
+		if (served < 0) {
+			close(input[1]);
+			waitpid(pid, NULL, 0);
+			skip();
+		}
+		for (int k = 0; !served && k < 1000 && symbols_script(compiled_syms, reader_of(pid), &frame) != 1; k++)
+			usleep(1000);
+		assert_int_equal(symbols_script(compiled_syms, reader_of(pid), &frame), !served);
+		close(input[1]);
+		waitpid(pid, NULL, 0);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -730,6 +789,7 @@ int main(void)
 		cmocka_unit_test(codes_of_python),
 		cmocka_unit_test(a_place_in_bash),
 		cmocka_unit_test(a_place_in_dash),
+		cmocka_unit_test(no_script_where_the_test_serves_files),
 		cmocka_unit_test(a_stack_in_java),
 		cmocka_unit_test(lines_of_java),
 		cmocka_unit_test(classes_of_jars),

@@ -62,7 +62,7 @@ static void note_loads(const uint8_t *code, size_t size, size_t at, uint64_t vad
 }
 
 /* Finds an address of the text taken (lea, relative to the instruction) with both loads beside it. */
-static void find_loads(const uint8_t *code, size_t size, uint64_t vaddr, uint64_t text, struct symfile_dash *d)
+void sym_dash_find(const uint8_t *code, size_t size, uint64_t vaddr, uint64_t text, struct symfile_dash *d)
 {
 	for (size_t i = 0; i + 7 <= size && !(d->line && d->name); i++)
 		if ((code[i] & 0xfb) == 0x48 && code[i + 1] == 0x8d && (code[i + 2] & 0xc7) == 0x05 &&
@@ -82,7 +82,7 @@ static void find_data(struct symfile *f)
 
 		if (p->p_type == PT_LOAD && (p->p_flags & PF_X) && p->p_offset < size && p->p_filesz <= size - p->p_offset &&
 		    p->p_filesz <= CODE_MAX)
-			find_loads((const uint8_t *)bytes + p->p_offset, p->p_filesz, p->p_vaddr, at, &f->dash);
+			sym_dash_find((const uint8_t *)bytes + p->p_offset, p->p_filesz, p->p_vaddr, at, &f->dash);
 	}
 }
 
@@ -98,8 +98,7 @@ bool sym_is_dash(struct symfile *f)
 	return f->dash.line && f->dash.name;
 }
 
-/* The script of such a command line, of len bytes, whose arguments end with a 0 each; NULL: it names none. */
-static const char *script_of(const char *args, size_t len)
+const char *sym_dash_script(const char *args, size_t len)
 {
 	const char *end = args + len, *a = args + strlen(args) + 1;
 
@@ -135,7 +134,7 @@ static bool is_script(int pid, const char *name)
 	snprintf(path, sizeof(path), "/proc/%d/cmdline", pid);
 	len = read_some(open(path, O_RDONLY | O_CLOEXEC), args, sizeof(args) - 1);
 	args[len] = 0;
-	script = len ? script_of(args, len) : NULL;
+	script = len ? sym_dash_script(args, len) : NULL;
 	return script && !strcmp(script, name);
 }
 
@@ -157,8 +156,7 @@ static bool begins_command(const char *text, const char *at)
 	return false;
 }
 
-/* One of its commands is '.', so that other files have lines of their own. */
-static bool reads_others(const char *text)
+bool sym_dash_reads_others(const char *text)
 {
 	for (const char *dot = text; (dot = strchr(dot, '.')); dot++)
 		if ((dot[1] == ' ' || dot[1] == '\t') && begins_command(text, dot))
@@ -190,7 +188,7 @@ static bool is_whole(struct symfile_dash *d, const char *name, int pid)
 	text[len] = 0;
 	free(d->script);
 	d->script = strdup(name);
-	d->whole = len < sizeof(text) - 1 && !reads_others(text);
+	d->whole = len < sizeof(text) - 1 && !sym_dash_reads_others(text);
 	d->nr_lines = 1;
 	for (const char *end = text; (end = strchr(end, '\n')); end++)
 		d->nr_lines++;
