@@ -27,7 +27,6 @@
 #define O_TRUNC_		01000
 #define AT_FDCWD_		(-100)
 #define O_TMPFILE_		020000000
-#define SIGCHLD_		17
 #define WNOHANG_		1
 
 struct {

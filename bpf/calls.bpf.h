@@ -9,6 +9,7 @@
 #include "points.bpf.h"
 #include "call_lease.bpf.h"
 #include "distribution.bpf.h"
+#include "unseen.bpf.h"
 #include "inside.h"
 
 /* The primitive that was the task's last point waits, or wakes others: that is one operation with it. */
@@ -173,18 +174,6 @@ static __always_inline void poll_where(struct task_struct *p, __s32 nr, const st
 	e->word[2] = fds[0];
 	e->word[3] = fds[1];
 	e->flags |= n == 2 ? ZUG_EF_OBJECT | ZUG_EF_OBJECT2 : ZUG_EF_OBJECT;
-}
-
-/* The signals that rt_sigprocmask() will block, and that are not blocked now; but none where a library blocks all. */
-static __always_inline __u64 newly_blocked(struct task_struct *p, const struct call_args *args)
-{
-	__u64 set = 0;
-
-	if (args->a[0] == 1 /* SIG_UNBLOCK */ || !args->a[1] || bpf_probe_read_user(&set, sizeof(set), (void *)args->a[1]))
-		return 0;
-	if (zug_blocks_all(set, args->a[1], user_ip(p), LOOSE(p)->thread.fsbase))
-		return 0;
-	return set & ~p->blocked.sig[0];
 }
 
 /* The object of a system call that the current task begins. */
@@ -670,6 +659,8 @@ static __always_inline int call_begins(struct task_struct *p, struct task_state 
 	if (is_no_point(s, p, t, nr, args, regs, ip) || quiet_pass(s))
 		return 0;
 	if (s->setup.syscall_points & ZUG_SYS_NOT_INSTALLED && !begins && asks_distribution(nr, args))
+		return 0;
+	if (s->setup.syscall_points & ZUG_SYS_SEEN_ONLY && !begins && acts_unseen(nr, args))
 		return 0;
 	return call_point(t, args);
 }

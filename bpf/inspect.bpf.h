@@ -202,15 +202,21 @@ static __always_inline void mm_gone(struct mm_struct *mm)
 #define ANON_INODE_FS_MAGIC_	0x09041934
 #define PIPEFS_MAGIC_		0x50495045
 
+#define FMODE_BACKING_		(1u << 24)	/* since Linux 6.14 */
+
 struct vma_info {
 	__u64 start, end, pgoff, flags, ino;
 	__u32 dev, found;
+	__u64 named_ino;	/* as /proc/PID/maps has them: on an overlay those of the file that was opened, and not of the */
+	__u32 named_dev;	/* one below it */
+	__u32 pad;
 };
 
 static long read_vma(struct task_struct *task, struct vm_area_struct *vma, void *data)
 {
 	struct vma_info *v = data;
 	struct file *f = vma->vm_file;
+	struct inode *named;
 
 	v->start = vma->vm_start;
 	v->end = vma->vm_end;
@@ -220,6 +226,10 @@ static long read_vma(struct task_struct *task, struct vm_area_struct *vma, void 
 	if (f) {
 		v->ino = BPF_CORE_READ(f, f_inode, i_ino);
 		v->dev = BPF_CORE_READ(f, f_inode, i_sb, s_dev);
+		named = BPF_CORE_READ(f, f_mode) & FMODE_BACKING_ ?
+				BPF_CORE_READ((struct backing_file *)f, user_path.dentry, d_inode) : BPF_CORE_READ(f, f_inode);
+		v->named_ino = BPF_CORE_READ(named, i_ino);
+		v->named_dev = BPF_CORE_READ(named, i_sb, s_dev);
 	}
 	return 0;
 }
@@ -300,8 +310,8 @@ __noinline int find_where(__u32 mm, __u64 addr, struct zug_where *w)
 		if (bpf_find_vma(bpf_get_current_task_btf(), addr, read_vma, &v, 0) || !v.found)
 			return false;
 		if (v.flags & VM_SHARED_) {
-			pw.ino = v.ino ? v.ino : ZUG_INO_NONE;
-			pw.dev = v.dev;
+			pw.ino = v.named_ino ? v.named_ino : ZUG_INO_NONE;
+			pw.dev = v.named_dev;
 			pw.offset = (addr & ~0xfffull) - v.start + (v.pgoff << 12);
 		}
 		bpf_map_update_elem(&page_cache, &ck, &pw, BPF_ANY);

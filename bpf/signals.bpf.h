@@ -39,6 +39,17 @@ static __always_inline bool ends_process(struct task_struct *p, int sig)
 	return !handler;
 }
 
+/* Which signals there are in the test (unseen.bpf.h). */
+static __always_inline void note_sent(struct zug_sandbox *s, struct task_struct *sender, int sig)
+{
+	const struct task_state *t = sig == SIGCHLD_ ? state_of(sender) : NULL;
+
+	if (sig < 1 || sig > 64 || sig == 9 /* SIGKILL */ ||
+	    (sig == SIGCHLD_ && (!t || (t->nr != NR_kill && t->nr != NR_rt_sigqueueinfo && t->nr != NR_pidfd_send_signal))))
+		return;
+	__sync_fetch_and_or(&s->signals_sent, 1ull << (sig - 1));
+}
+
 SEC("tp_btf/signal_generate")
 int BPF_PROG(zug_signal, int sig, struct kernel_siginfo *info, struct task_struct *to)
 {
@@ -54,6 +65,8 @@ int BPF_PROG(zug_signal, int sig, struct kernel_siginfo *info, struct task_struc
 		s->may_die = 1;
 		lease_ends(t, ZUG_WHY_DIES);
 	}
+	if (t && (s = sandbox_of(t)))
+		note_sent(s, p, sig);
 	if (to != p || p->ptrace)
 		return 0;
 	if (!t || !(s = sandbox_of(t)) || !controlled(t, s) || t->id != s->holder || !ends_process(p, sig))

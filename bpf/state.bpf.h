@@ -75,6 +75,8 @@ char exit_message[256];
  */
 #define LOOSE(p)		bpf_core_cast(p, typeof(*(p)))
 
+#define SIGCHLD_		17
+
 /* Six are passed; the rest is so that an index can be kept in bounds by a mask. */
 struct call_args {
 	__u64 a[8];

@@ -201,6 +201,15 @@ enum zug_holder_io {
 /* zug_sandbox.lend: a dying task waits for something that only the others can do */
 #define ZUG_LEND_DYING	(~0u)
 
+/* A path, character by character, as a number. */
+#define ZUG_FOLDER_NUMBER	0xcbf29ce484222325ull
+static inline __u64 zug_folder_number(__u64 number, __u8 ch)
+{
+	return (number ^ ch) * 0x100000001b3ull;
+}
+
+#define ZUG_LOOKUPS	16	/* a power of two */
+
 /* What user space says about a sandbox when an execution begins (ZUG_CMD_BEGIN). */
 struct zug_setup {
 	__u64 cgid;		/* inode number of the cgroup */
@@ -223,6 +232,8 @@ struct zug_setup {
 				/* FRESH; 0: none */
 	__u32 blip_ms;		/* blips are so far apart; 0: ZUG_BLIP_NS */
 	__u64 from_calls[ZUG_NR_SYSCALLS / 64];	/* bits: system calls that end it */
+	__u64 lookups[ZUG_LOOKUPS];	/* numbers of the folders in which looking for a name is no point, with */
+				/* ZUG_SYS_SEEN_ONLY */
 };
 
 /* What comes with the turn (ZUG_CMD_GRANT), and stays until the next one is granted. */
@@ -237,6 +248,8 @@ struct zug_turn {
 	__u32 own_only;		/* of an interpreter's task only what the program's own functions do is a point */
 	__u32 looks_out;	/* breakpoints are out of processes until the search begins: the task that comes there stops */
 	__u64 granted_at;	/* now, on CLOCK_MONOTONIC */
+	__u64 signals;		/* bits: of these it matters when a task begins to deal with them otherwise, with */
+				/* ZUG_SYS_SEEN_ONLY */
 };
 
 /* How far an execution is from where the search begins. */
@@ -298,6 +311,7 @@ struct zug_sandbox {
 	__u64 nr_ungranted;	/* runs without a grant: 0, or zugzwang is broken */
 	__u64 nr_lost;		/* events that found no room: 0, or zugzwang is broken */
 	__u64 nr_refused;	/* tasks that could not begin, because there was no room for their states (ZUG_MAX_TASKS) */
+	__u64 signals_sent;	/* bits: the signals that its tasks were sent, but for KILL, and for CHLD at ends of children */
 };
 
 /*
@@ -390,6 +404,8 @@ struct zug_installed {
 #define ZUG_SYS_POLL	(1u << 7)	/* poll, select and epoll_wait */
 /* no class: calls that only read what the distribution has installed are no points (distribution.bpf.h) */
 #define ZUG_SYS_NOT_INSTALLED	(1u << 8)
+/* nor are those whose effect no other task can see (unseen.bpf.h) */
+#define ZUG_SYS_SEEN_ONLY	(1u << 9)
 
 #define ZUG_TIME_SPEC	0	/* pointer to a timespec, NULL is for ever */
 #define ZUG_TIME_MS	1	/* milliseconds, negative is for ever */
@@ -818,7 +834,7 @@ struct zug_ctl {
 
 _Static_assert(sizeof(struct zug_where) == 24, "zug_where");
 _Static_assert(sizeof(struct zug_event) == 192, "zug_event");
-_Static_assert(sizeof(struct zug_sandbox) == 472, "zug_sandbox");
+_Static_assert(sizeof(struct zug_sandbox) == 616, "zug_sandbox");
 _Static_assert(sizeof(struct zug_call) == 88 + 2 * ZUG_CALL_PATH + ZUG_CALL_STACK, "zug_call");
 _Static_assert(sizeof(struct zug_path) == sizeof(struct zug_event), "zug_path");
 _Static_assert(sizeof(struct zug_known_file) == 24, "zug_known_file");
@@ -833,6 +849,6 @@ _Static_assert(sizeof(struct zug_caller) == 16, "zug_caller");
 _Static_assert(sizeof(struct zug_file_key) == 16, "zug_file_key");
 _Static_assert(sizeof(struct zug_module) == 56, "zug_module");
 _Static_assert(sizeof(struct zug_code) == 48, "zug_code");
-_Static_assert(sizeof(struct zug_ctl) == 200, "zug_ctl");
+_Static_assert(sizeof(struct zug_ctl) == 328, "zug_ctl");
 
 #endif

@@ -30,6 +30,34 @@ static bool vague(const struct access *a, const struct access *b)
 	return !has_object(a, b->object[0]) && !has_object(a, b->object[1]);
 }
 
+/* What processes do because there are others: they start and end, wait for each other, let go of what they have inherited. */
+static bool is_of_processes(const struct zug_label *l)
+{
+	switch (l->op) {
+	case ZUG_OP_BEGIN: case ZUG_OP_END: case ZUG_OP_RESUME: case ZUG_OP_WAITPID: case ZUG_OP_HANDLER:
+	case ZUG_OP_SIGACTION: case ZUG_OP_SIGPROCMASK: case ZUG_OP_SIGNAL_WAIT:
+		return true;
+	case ZUG_OP_CLOSE:
+		return zug_object_is_numbered(l->object);
+	}
+	return false;
+}
+
+/*
+ * How much a pair says that may be one of many: the program's own operations say more than a library's, and of these those
+ * on what tasks share for its own sake. The pairs of processes that start and end follow from all others.
+ */
+enum saying { SAYS_SHARED, SAYS_PROCESSES, SAYS_FOREIGN, SAYS_VAGUE, SAYS_NOTHING };
+
+static enum saying says(const struct neighbour *n, const struct zug_label *a, const struct zug_label *b, bool is_vague)
+{
+	if (is_vague)
+		return SAYS_VAGUE;
+	if (n->foreign && n->foreign(n->foreign_ctx, a->site) && n->foreign(n->foreign_ctx, b->site))
+		return SAYS_FOREIGN;
+	return is_of_processes(a) || is_of_processes(b) ? SAYS_PROCESSES : SAYS_SHARED;
+}
+
 /* The step of this execution that is the task's nth; UINT64_MAX: none. */
 static uint64_t nth_of(const struct schedule *s, uint32_t task, size_t nth)
 {
@@ -91,12 +119,6 @@ static bool waited_all_the_same(const struct neighbour *n, uint64_t a_failing, u
 {
 	return (a_failing < n->fails.nr && b_failing < n->fails.nr && pair_waited(&n->fails, a_failing, b_failing)) ||
 	       (a_passing < n->now.nr && b_passing < n->now.nr && pair_waited(&n->now, b_passing, a_passing));
-}
-
-/* Both are a library's. */
-static bool are_foreign(const struct neighbour *n, const struct zug_label *a, const struct zug_label *b)
-{
-	return n->foreign && n->foreign(n->foreign_ctx, a->site) && n->foreign(n->foreign_ctx, b->site);
 }
 
 /*
@@ -260,9 +282,8 @@ static void name_siblings(struct neighbour *n, const struct pairing *same, struc
 }
 
 /*
- * Counts the pairs in which a came before b in the failing execution, and b before a in this one. The first of
- * them by the place of a, and of these by that of b, becomes r's; one of a library only when there is no other, and a vague
- * one when there is not even that.
+ * Counts the pairs in which a came before b in the failing execution, and b before a in this one. Of those that say most the
+ * first by the place of a, and of these by that of b, becomes r's.
  */
 int neighbour_compare(struct neighbour *n, struct neighbour_result *r)
 {
@@ -270,7 +291,7 @@ int neighbour_compare(struct neighbour *n, struct neighbour_result *r)
 	struct pairing *same = pairing_new(&(struct pairing_steps){ f, f->nr, step_of },
 					   &(struct pairing_steps){ p, p->nr, step_of });
 	size_t part = 0, f_end, p_end;
-	unsigned int have = 3;		/* 0: a pair of the program; 1: of libraries; 2: a vague one; 3: none */
+	enum saying have = SAYS_NOTHING, kind;
 
 	if (!same)
 		return -ENOMEM;
@@ -292,7 +313,6 @@ int neighbour_compare(struct neighbour *n, struct neighbour_result *r)
 			struct access b = access_of(&label);
 			uint64_t in_f = pairing_in_first(same, k);
 			bool is_vague = vague(&a, &b);
-			unsigned int kind;
 
 			if (p->tasks[k] == f->tasks[i] || in_f < i || in_f == PAIRING_STRAYED || !access_dependent(&a, &b) ||
 			    critical_are_apart(&f->labels[i], &label))
@@ -301,7 +321,7 @@ int neighbour_compare(struct neighbour *n, struct neighbour_result *r)
 			if ((is_vague && i + 1 == f->nr) || waited_all_the_same(n, i, in_p, in_f, k))
 				continue;
 			r->nr_pairs++;
-			kind = is_vague ? 2 : are_foreign(n, &f->labels[i], &label);
+			kind = says(n, &f->labels[i], &label, is_vague);
 			if (kind >= have)
 				continue;
 			have = kind;

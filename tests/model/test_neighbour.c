@@ -542,6 +542,38 @@ static void test_own_first(bool known)
 }
 
 /*
+ * Another execution passes, and two pairs of its operations come in another order: what a process goes on with when another one
+ * has closed its end of a pipe, and a file that one reads and the other writes. The file is what they have for its own sake.
+ */
+static void test_processes_follow(void)
+{
+	enum { PIPE = 1, OTHER = 2 };
+	const uint64_t pipe = ZUG_OBJECT_NUMBERED | PIPE;
+	uint32_t first[] = { 1, 1, 2, 2 }, then[] = { 2, 2, 1, 1 };
+	const struct zug_label closes = { .op = ZUG_OP_CLOSE, .object = pipe, .flags = ZUG_L_WRITE, .site = 1 };
+	const struct zug_label reads = { .op = ZUG_OP_READ, .object = 77, .site = 2 };
+	const struct zug_label goes_on = { .op = ZUG_OP_RESUME, .object = pipe, .flags = ZUG_L_WRITE, .site = 3 };
+	const struct zug_label writes = { .op = ZUG_OP_WRITE, .object = 77, .flags = ZUG_L_WRITE, .site = 4 };
+	struct zug_label fails[] = { closes, reads, goes_on, writes }, passes[] = { goes_on, writes, closes, reads };
+	struct neighbour n = { .phase = INSTEAD, .fails = { .tasks = first, .labels = fails, .nr = 4 },
+			       .now = { .tasks = then, .labels = passes, .nr = 4 } };
+	struct neighbour_result r = { 0 };
+
+	if (settled_steps(&n.fails, &n.fails_steps) || settled_steps(&n.now, &n.now_steps) || neighbour_compare(&n, &r))
+		abort();
+	tap_ok(r.nr_pairs == 2 && r.first.label.op == ZUG_OP_READ && r.second.label.op == ZUG_OP_WRITE,
+	       "processes: the file is told (op %u, op %u of %llu pairs)", r.first.label.op, r.second.label.op,
+	       (unsigned long long)r.nr_pairs);
+	fails[1].object = passes[3].object = 78;
+	if (neighbour_compare(&n, &r))
+		abort();
+	tap_ok(r.nr_pairs == 1 && r.first.label.op == ZUG_OP_CLOSE && r.second.label.op == ZUG_OP_RESUME,
+	       "processes: where there is no other pair the pipe is (op %u, op %u)", r.first.label.op, r.second.label.op);
+	settled_release(&n.fails_steps);
+	settled_release(&n.now_steps);
+}
+
+/*
  * Job 1 writes a file, 77, and closes another one, 78, that nobody changes; then job 2 begins, looks at that one and closes it,
  * and reads the first. Of what the halves have come to so far only the write and the read say something.
  */
@@ -895,6 +927,7 @@ int main(void)
 	test_siblings();
 	test_own_first(false);
 	test_own_first(true);
+	test_processes_follow();
 	test_siblings_decide();
 	test_siblings_meet();
 	test_copies_told();

@@ -62,6 +62,8 @@ struct options_points {
 	bool own_only;		/* of an execution: an interpreter's tasks have points in the program's own functions alone */
 	bool not_installed;	/* calls that only read what the distribution has installed are no points */
 				/* (ZUG_SYS_NOT_INSTALLED) */
+	bool seen_only;		/* nor are calls whose effect no other task can see (ZUG_SYS_SEEN_ONLY) */
+	uint64_t signals;	/* with that: bits of the signals that the test is known to send */
 	const char *runtime;	/* the search begins where that runtime (runtimes.h) begins with the program; NULL: not there */
 };
 

@@ -13,7 +13,7 @@
 static const struct point_policy *const policies[] = {
 	&policy_waits, &policy_files, &policy_points,	&policy_code,	 &policy_recorded, &policy_from, &policy_scope,
 	&policy_scan,  &policy_races, &policy_own, &policy_timeouts, &policy_monitors,
-	&policy_watches, &policy_untried, &policy_runtime, &policy_seen,
+	&policy_signals, &policy_watches, &policy_untried, &policy_runtime, &policy_seen,
 };
 
 #define NR_POLICIES (sizeof(policies) / sizeof(policies[0]))

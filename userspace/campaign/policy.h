@@ -88,6 +88,7 @@ extern const struct point_policy policy_monitors;	/* --invariant and --discard-i
 extern const struct point_policy policy_watches;	/* --watch */
 extern const struct point_policy policy_own; /* makes none: which executions have points in an interpreted program's own */
 					     /* lines alone */
+extern const struct point_policy policy_signals; /* how processes deal with signals, once these are sent */
 extern const struct point_policy policy_timeouts; /* makes none: which executions have early time-outs */
 extern const struct point_policy policy_untried; /* makes none: what the search does not try */
 extern const struct point_policy policy_runtime; /* makes none: the options for a language's runtime */

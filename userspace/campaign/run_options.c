@@ -519,6 +519,8 @@ static const struct option_row kept[] = {
 	{ .kind = OPTION_FLAG, AT(c.points.not_installed), .key = "not_installed", .place = 52 },
 	{ .kind = OPTION_TEXT, AT(c.points.behind), .key = "from_behind", .place = 53 },
 	{ .kind = OPTION_FLAG, AT(c.points.own_only), .key = "own_only", .place = 54 },
+	{ .kind = OPTION_FLAG, AT(c.points.seen_only), .key = "seen_only", .place = 56 },
+	{ .kind = OPTION_NUMBER, AT(c.points.signals), .key = "signals", .place = 57 },
 	{ .kind = OPTION_NUMBER, AT(c.inputs.clock_real), .key = "clock_real", .place = 13 },
 	{ .kind = OPTION_FLAG, AT(c.inputs.explore_timeouts), .key = "explore_timeouts", .place = 15 },
 	{ .kind = OPTION_TEXT, AT(c.environment.hide), .key = "hidden", .place = 18 },

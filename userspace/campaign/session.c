@@ -81,11 +81,11 @@ static char *output_path(const struct campaign_options *o)
 	return out;
 }
 
-static const char *temporary_folder(char *const *envp)
+const char *session_temporary_folder(const struct session *s)
 {
-	for (; envp && *envp; envp++)
-		if (!strncmp(*envp, "TMPDIR=", 7))
-			return *envp + 7;
+	for (char *const *v = s->o.command.envp; v && *v; v++)
+		if (!strncmp(*v, "TMPDIR=", 7))
+			return *v + 7;
 	return NULL;
 }
 
@@ -274,6 +274,14 @@ static bool leaves_installed(const struct campaign_options *o)
 	return !o->machine.sandbox && !(o->inputs.faults & CALL_FAULTS);
 }
 
+/* The same of calls whose effect no other task can see. What a test that has joined was sent before is not known. */
+static bool leaves_unseen(const struct campaign_options *o)
+{
+	if (o->replay.probed)
+		return o->points.seen_only;
+	return !o->machine.sandbox && !(o->inputs.faults & CALL_FAULTS);
+}
+
 int session_prepare(struct session *s, const struct campaign_options *o,
 		    const struct campaign_observer *observer, const volatile sig_atomic_t *stop,
 		    char *err, size_t errlen)
@@ -300,6 +308,7 @@ int session_prepare(struct session *s, const struct campaign_options *o,
 		return -ENOMEM;
 	}
 	s->o.points.not_installed = leaves_installed(&s->o);
+	s->o.points.seen_only = leaves_unseen(&s->o);
 	say_setuid(s);
 	ret = find_shares(s, err, errlen);
 	if (ret)
@@ -355,7 +364,8 @@ static int open_sandbox(struct session *s, char *err, size_t errlen)
 		.stop = s->stop,
 		.setup_ns = o->failure.timeout_ns,
 		.spin_ns = o->failure.spin_ns,
-		.syscall_points = o->points.syscalls | (o->points.not_installed ? ZUG_SYS_NOT_INSTALLED : 0),
+		.syscall_points = o->points.syscalls | (o->points.not_installed ? ZUG_SYS_NOT_INSTALLED : 0) |
+				  (o->points.seen_only ? ZUG_SYS_SEEN_ONLY : 0),
 		.quiet = !session_begins_late(o) ? ZUG_QUIET_NOT : o->points.behind ? ZUG_QUIET_FAR : ZUG_QUIET_NEAR,
 		.tell_output = o->points.from_output,
 		.virtual_time = !o->inputs.real_time,
@@ -365,7 +375,7 @@ static int open_sandbox(struct session *s, char *err, size_t errlen)
 		.clock_real = o->inputs.clock_real,
 		.own = o->environment.own,
 		.cwd = o->command.cwd,
-		.temporary = temporary_folder(o->command.envp),
+		.temporary = session_temporary_folder(s),
 		.share = s->paths.shares,
 		.hide = o->environment.hide,
 		.user = s->has_user ? &s->user : NULL,
@@ -376,6 +386,7 @@ static int open_sandbox(struct session *s, char *err, size_t errlen)
 
 	if (ret)
 		return ret;
+	session_number_lookups(s, so.lookups);
 	s->sandbox = o->machine.sandbox;
 	if (!s->sandbox) {
 		ret = sandbox_new(&s->sandbox, s->k, kernel_first_slot(s->k), &so, err, errlen);
@@ -449,6 +460,7 @@ int session_start(struct session *s, char *err, size_t errlen)
 		.probes = s->probes, .places = s->places, .symbols = s->symbols, .spawn = &s->spawn,
 		.leave_interpreter = leaves_interpreter(o),
 		.own_only = o->points.own_only,
+		.signals = o->points.signals,
 		.shares = runtime ? runtime->shares : NULL,
 		.leave_machine = runtime && runtime->asks_machine && leaves_interpreter(o),
 		.from_output = s->from_output,
@@ -541,6 +553,12 @@ void session_own_only(struct session *s, bool only)
 {
 	s->o.points.own_only = only;
 	kworld_own_only(s->world, only);
+}
+
+void session_hear_signals(struct session *s, uint64_t signals)
+{
+	s->o.points.signals = signals;
+	kworld_hear_signals(s->world, signals);
 }
 
 /* Takes away the folders that try_folder() has made, as far as they are empty. */

@@ -151,6 +151,12 @@ struct session {
 void session_explore_timeouts(struct session *s, bool may);
 /* The same of kworld_own_only(). */
 void session_own_only(struct session *s, bool only);
+/* The same of kworld_hear_signals(). */
+void session_hear_signals(struct session *s, uint64_t signals);
+/* The folder for temporary files that the test's environment names; NULL: it names none. */
+const char *session_temporary_folder(const struct session *s);
+/* Into ZUG_LOOKUPS words: the folders in which looking for a name is no point (session_lookups.c). */
+void session_number_lookups(const struct session *s, uint64_t *numbers);
 
 /* ---- messages (session_say.c) ---- */
 

@@ -57,7 +57,7 @@ void kworld_begin(struct kworld *k, bool stop_always)
 		memset(k->by_kid, 0, k->nr_kid * sizeof(*k->by_kid));
 	k->run = (struct kworld_run){
 		.root_status = -1, .injected = WORLD_NO_TASK, .split_task = WORLD_NO_TASK, .begun_ns = clock_now_ns(),
-		.turn = { .stop_always = stop_always, .own_only = k->o.own_only },
+		.turn = { .stop_always = stop_always, .own_only = k->o.own_only, .signals = k->o.signals },
 		.lone_ns = LONE_TIMES * sandbox_spin_ns(k->o.sandbox),
 		.stop_always = stop_always, .lease.ahead = WORLD_NO_TASK,
 	};
@@ -701,6 +701,16 @@ void kworld_explore_timeouts(struct world *w, bool may)
 void kworld_own_only(struct world *w, bool only)
 {
 	kw(w)->o.own_only = only;
+}
+
+void kworld_hear_signals(struct world *w, uint64_t signals)
+{
+	kw(w)->o.signals = signals;
+}
+
+uint64_t kworld_signals_sent(const struct world *w)
+{
+	return kworld_state((struct kworld *)w)->signals_sent;
 }
 
 void kworld_free(struct world *w)

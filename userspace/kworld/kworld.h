@@ -28,6 +28,7 @@ struct kworld_options {
 	 */
 	bool leave_interpreter;
 	bool own_only;		/* kworld_own_only() */
+	uint64_t signals;	/* kworld_hear_signals() */
 	/* What a runtime's threads ask the machine when they begin (files below /proc and /sys) is left out, too. */
 	bool leave_machine;
 	/*
@@ -49,6 +50,13 @@ void kworld_explore_timeouts(struct world *w, bool may);
  * the language's library does in between is left out. With leave_interpreter.
  */
 void kworld_own_only(struct world *w, bool only);
+/*
+ * In the next executions it is a point where a process begins to deal otherwise with one of these signals (bits), with
+ * ZUG_SYS_SEEN_ONLY; of others it is none.
+ */
+void kworld_hear_signals(struct world *w, uint64_t signals);
+/* The signals that were sent in the last execution, but for KILL, and for CHLD where a child ended. */
+uint64_t kworld_signals_sent(const struct world *w);
 
 /*
  * Executes the program up to where executions may part, and keeps it there, for executions that are forked from it

@@ -589,6 +589,7 @@ void sandbox_reset(struct sandbox *s)
 	if (blips)
 		c.setup.blip_ms = strtoul(blips, NULL, 10);
 	memcpy(c.setup.from_calls, s->o.from_calls, sizeof(c.setup.from_calls));
+	memcpy(c.setup.lookups, s->o.lookups, sizeof(c.setup.lookups));
 	clock_gettime(CLOCK_REALTIME, &now);
 	clock_gettime(CLOCK_TAI, &tai);
 	/* file systems may look at a clock that lags some milliseconds behind */

@@ -47,6 +47,7 @@ struct sandbox_options {
 				/* with ZUG_SITE_FROM, */
 	bool tell_output;	/* or a write that kworld takes for it, */
 	uint64_t from_calls[ZUG_NR_SYSCALLS / 64];	/* or one of these system calls */
+	uint64_t lookups[ZUG_LOOKUPS];	/* as in struct zug_setup */
 	bool in_place;		/* no private copies: processes that join keep their files */
 	bool virtual_time;	/* the test has a clock of its own */
 	bool stepped;		/* the processor itself executes the instructions at points: a debugger watches data */
