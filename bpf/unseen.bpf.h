@@ -130,11 +130,15 @@ __noinline int acts_unseen(__s32 nr, const struct call_args *args)
 	struct zug_sandbox *s;
 	struct file *f;
 	bool only_looks;
-	__u32 len;
+	__u32 len, slot;
 
 	if (!args || !t || t->slot >= ZUG_MAX_SANDBOXES)
 		return 0;
-	s = &sandboxes[t->slot & (ZUG_MAX_SANDBOXES - 1)];
+	slot = t->slot;
+	/* or it is read again where it is used, and its bounds are not known there */
+	barrier_var(slot);
+	slot &= ZUG_MAX_SANDBOXES - 1;
+	s = &sandboxes[slot];
 	if (nr == NR_rt_sigaction)
 		return args->a[0] >= 1 && args->a[0] <= 64 && hears_nothing(s, p, 1ull << (args->a[0] - 1));
 	if (nr == NR_rt_sigprocmask)
@@ -146,8 +150,8 @@ __noinline int acts_unseen(__s32 nr, const struct call_args *args)
 	only_looks = !d->writes && d->lease == ZUG_CALL_PASSES;
 	if (!d->path_arg || d->path2_arg || !(only_looks || (d->lease == ZUG_CALL_OPENS && has_own_descriptors(p))))
 		return 0;
-	len = read_path(call_memories[t->slot].path[0], args->a[(d->path_arg - 1) & 7]);
-	return leads_to_unseen(s, t->slot, len, only_looks);
+	len = read_path(call_memories[slot].path[0], args->a[(d->path_arg - 1) & 7]);
+	return leads_to_unseen(s, slot, len, only_looks);
 }
 
 #endif

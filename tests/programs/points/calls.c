@@ -56,7 +56,7 @@ static void files(void)
 	if (!stream || fwrite("hello", 1, 5, stream) != 5)
 		_exit(2);
 	fflush(stream); /* op: write stream */
-	fclose(stream); /* op: close stream */
+	fclose(stream);
 	if (readlink("nothing", buf, sizeof(buf)) >= 0) /* op: stat nothing */
 		_exit(2);
 	mkdir("folder", 0700); /* op: mkdir folder */
@@ -134,7 +134,6 @@ static void others(void)
 	int sem = semget(IPC_PRIVATE, 1, 0600), shm = shmget(IPC_PRIVATE, 1, 0600), timer = timerfd_create(CLOCK_MONOTONIC, 0);
 	void *attached;
 
-	signal(SIGUSR1, SIG_IGN); /* op: sigaction - */
 	semop(sem, &up, 1); /* op: semop - */
 	semctl(sem, 0, IPC_RMID); /* op: semctl - */
 	msgctl(msgget(IPC_PRIVATE, 0600), IPC_RMID, NULL); /* op: msgctl - */

@@ -135,11 +135,23 @@ if begin "files of the distribution"; then
 	end
 fi
 
-if begin "a call that leaves a signal as it is"; then
-	trace_of -- "$points/own-locks"
-	nr_steps 0 '"op":"sigaction"'
+# Nobody sends a signal; what is done with /dev/null, and that a file is closed of which nobody has a lock, nobody sees either.
+if begin "what no other task can see"; then
 	trace_of -- "$points/own-locks" handler
+	nr_steps 0 '"op":"sigaction"'
+	# that call may be one that is to fail, but for one that leaves a signal as it is
+	trace_of --faults enospc -- "$points/own-locks" handler
 	nr_steps 1 '"op":"sigaction"'
+	echo 1 >here
+	mkdir mine
+	PATH=/nowhere/bin:$PWD/mine:$PATH trace_of -- \
+		bash -c 'exec 3<here 4</dev/null 5<here; exec 3<&- 4<&-; flock 5; exec 5<&-; cat here; true'
+	nr_steps 0 '"object":"/(nowhere/bin|dev/null)'
+	# bash looks twice where it finds none
+	nr_steps 1 '"op":"stat","object":"[^"]*/mine/flock'
+	nr_steps 1 '"op":"stat","object":"[^"]*/mine/cat'
+	nr_steps 3 '"op":"open","object":"[^"]*/here'
+	nr_steps 1 '"op":"close","object":"[^"]*/here'
 	end
 fi
 
