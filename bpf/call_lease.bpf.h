@@ -384,7 +384,7 @@ static __always_inline bool call_passes(struct task_struct *p, const struct task
 	switch (d->lease) {
 	case ZUG_CALL_PASSES:
 		/* an address is read while it stands */
-		return t->nr != NR_sendto || !args->a[4];
+		return (t->nr != NR_sendto && t->nr != NR_sendmsg) || !t->ev.arg[3];
 	case ZUG_CALL_CONNECTS:
 	case ZUG_CALL_BINDS:
 		return true;

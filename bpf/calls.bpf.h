@@ -307,6 +307,16 @@ static __always_inline bool writes_text(__s32 nr)
 	return nr == NR_write || nr == NR_writev || nr == NR_pwrite64 || nr == NR_pwritev || nr == NR_pwritev2;
 }
 
+/* Of sendto() and sendmsg() the address and its length: ZUG_SENDTO_LENGTH. */
+static __always_inline __u64 sends_to(__s32 nr, const struct call_args *args)
+{
+	struct { __u64 name; __u32 len, pad; } header = { .name = args->a[4], .len = args->a[5] };
+
+	if (nr == NR_sendmsg && bpf_probe_read_user(&header, sizeof(header), (void *)args->a[1]))
+		return 0;
+	return header.name ? header.name | (__u64)header.len << ZUG_SENDTO_LENGTH : 0;
+}
+
 /* t->ev is all that is told of a system call of the holder. */
 __noinline int tell_call(struct task_state *t, __u32 kind, const struct call_args *args)
 {
@@ -322,8 +332,7 @@ __noinline int tell_call(struct task_state *t, __u32 kind, const struct call_arg
 	t->ev.arg[0] = args->a[0];
 	t->ev.arg[1] = args->a[1];
 	t->ev.arg[2] = args->a[2];
-	/* of sendto() the address and its length, in place of the flags: ZUG_SENDTO_* */
-	t->ev.arg[3] = t->nr == NR_sendto ? args->a[4] | args->a[5] << ZUG_SENDTO_LENGTH : args->a[3];
+	t->ev.arg[3] = t->nr == NR_sendto || t->nr == NR_sendmsg ? sends_to(t->nr, args) : args->a[3];
 	t->ev.ip = LOOSE(regs)->ip;
 	call_where(t->nr, args);
 	t->ev.sp = LOOSE(regs)->sp;

@@ -171,7 +171,7 @@ struct zug_event {
 	};
 };
 
-/* SYSCALL of sendto(): arg[3] has the address below that bit, and its length above. */
+/* SYSCALL of sendto() and sendmsg(): arg[3] has the address below that bit, and its length above. */
 #define ZUG_SENDTO_LENGTH	48
 
 /* ZUG_EV_PATH: a path, or an address of sockets. As long as an event. */

@@ -219,6 +219,11 @@ uint64_t neighbour_siblings_promise(const struct neighbour *n, uint32_t task);
  * may see what these do. False: there are none such, or n->a.error.
  */
 bool neighbour_siblings_decide(struct neighbour *n, uint64_t *first, uint64_t *second);
+/*
+ * Where the failing execution has step 'step' of n->now, as the same one of its task's, or, of a task that has gone another way,
+ * as the one that does the same for as many times; SIZE_MAX: nowhere.
+ */
+size_t neighbour_in_failing(const struct neighbour *n, size_t step);
 
 /* ---- neighbour_names.c ---- */
 

@@ -266,10 +266,7 @@ static void name_siblings(struct neighbour *n, const struct pairing *same, struc
 		o->task = n->now.tasks[o->passing];
 		o->label = n->now.labels[o->passing];
 		there = pairing_label(same, &o->label);
-		o->failing = nth_of(&n->fails, o->task, neighbour_steps_of(&n->now, o->task, o->passing));
-		if (o->failing != UINT64_MAX && (n->fails.labels[o->failing].op != there.op ||
-						 n->fails.labels[o->failing].site != there.site))
-			o->failing = UINT64_MAX;
+		o->failing = neighbour_in_failing(n, o->passing);
 	}
 	if (first.failing == UINT64_MAX || second.failing <= first.failing)
 		return;

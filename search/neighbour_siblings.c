@@ -269,28 +269,48 @@ static bool concern_each_other(const struct neighbour *n, size_t i, size_t k)
 	       ((a.write && !leaves_as_it_is(n, x)) || (b.write && !leaves_as_it_is(n, y)));
 }
 
-/* Where the failing execution has that step, as the same one of its task's; SIZE_MAX: nowhere. */
-static size_t in_failing(const struct neighbour *n, size_t step)
+/* The same operation at the same place; a numbered object may have another number. */
+static bool corresponds(const struct zug_label *here, const struct zug_label *there)
 {
-	const struct zug_label *here = &n->now.labels[step], *there;
+	return there->op == here->op && there->site == here->site &&
+	       (there->object == here->object || zug_object_is_numbered(here->object));
+}
+
+/*
+ * The task has gone another way in between: the failing execution's step is the one of that task which does the same with that
+ * object for as many times.
+ */
+static size_t as_often(const struct neighbour *n, size_t step)
+{
+	const struct zug_label *here = &n->now.labels[step];
+	uint32_t task = n->now.tasks[step];
+	size_t nth = 0;
+
+	if (!here->object || zug_object_is_numbered(here->object))
+		return SIZE_MAX;
+	for (size_t i = 0; i < step; i++)
+		nth += n->now.tasks[i] == task && corresponds(here, &n->now.labels[i]);
+	for (size_t i = 0; i < n->fails.nr; i++)
+		if (n->fails.tasks[i] == task && corresponds(here, &n->fails.labels[i]) && !nth--)
+			return i;
+	return SIZE_MAX;
+}
+
+size_t neighbour_in_failing(const struct neighbour *n, size_t step)
+{
 	uint32_t task = n->now.tasks[step];
 	size_t nth = neighbour_steps_of(&n->now, task, step);
 
-	for (size_t i = 0; i < n->fails.nr; i++) {
-		if (n->fails.tasks[i] != task || nth--)
-			continue;
-		there = &n->fails.labels[i];
-		/* a numbered object may have another number */
-		return there->op == here->op && there->site == here->site &&
-		       (there->object == here->object || zug_object_is_numbered(here->object)) ? i : SIZE_MAX;
-	}
-	return SIZE_MAX;
+	for (size_t i = 0; i < n->fails.nr; i++)
+		if (n->fails.tasks[i] == task && !nth--)
+			return corresponds(&n->now.labels[step], &n->fails.labels[i]) ? i : as_often(n, step);
+	return as_often(n, step);
 }
 
 /* The second's first step from 'from' on that concerns the first's step i, and came before it there; SIZE_MAX: none is near. */
 static size_t concerned_by(const struct neighbour *n, size_t i, size_t from)
 {
-	size_t own = in_failing(n, i), there;
+	size_t own = neighbour_in_failing(n, i), there;
 
 	for (size_t k = from, near = 0; k < n->now.nr && near < NEAR_SECOND; k++) {
 		if (user(&n->births_now, &n->siblings.now, n->now.tasks[k]) != SECOND)
@@ -298,7 +318,7 @@ static size_t concerned_by(const struct neighbour *n, size_t i, size_t from)
 		near++;
 		if (k < i || !concern_each_other(n, i, k))
 			continue;
-		there = in_failing(n, k);
+		there = neighbour_in_failing(n, k);
 		if (there != SIZE_MAX && own > there)
 			return k;
 	}

@@ -643,6 +643,15 @@ static void test_siblings_meet(void)
 	tap_ok(neighbour_siblings_decide(&n, &first, &second) && first == 1 && second == 4,
 	       "siblings: and what it did before it ended (steps %llu and %llu)", (unsigned long long)first,
 	       (unsigned long long)second);
+	/* job 2 has done more there before it opened the file */
+	then[2].object = 81;
+	fails[3] = 2;
+	then[3] = opens;
+	tap_ok(neighbour_in_failing(&n, 4) == 3 && neighbour_in_failing(&n, 1) == SIZE_MAX,
+	       "siblings: of a task that has gone another way the same operation on the same file is meant (steps %zu and %zu)",
+	       neighbour_in_failing(&n, 4), neighbour_in_failing(&n, 1));
+	then[2] = opens;
+	fails[3] = 1;
 	n.siblings.first_step = 1;
 	/* as it came in the failing execution, too */
 	fails[1] = fails[2] = 1;

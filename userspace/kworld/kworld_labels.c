@@ -556,7 +556,7 @@ void kworld_label_syscall(struct kworld *k, struct world_task *t, const struct z
 	}
 	if (l->op == ZUG_OP_CONNECT || l->op == ZUG_OP_BIND)
 		l->object2 = address_object(k, t, e, e->arg[1], e->arg[2]);
-	if (e->nr == SYS_sendto && e->arg[3])
+	if ((e->nr == SYS_sendto || e->nr == SYS_sendmsg) && e->arg[3])
 		l->object2 = address_object(k, t, e, e->arg[3] & ((1ull << ZUG_SENDTO_LENGTH) - 1),
 					    e->arg[3] >> ZUG_SENDTO_LENGTH);
 	if (l->object && (l->op == ZUG_OP_BIND || l->op == ZUG_OP_LISTEN)) {

@@ -116,6 +116,20 @@ static void server(void)
 	unlink("socket");
 }
 
+/* Both name an address that a socket is bound to. */
+static void datagrams(void)
+{
+	struct sockaddr_un addr = { .sun_family = AF_UNIX, .sun_path = "datagrams" };
+	int to = socket(AF_UNIX, SOCK_DGRAM, 0), from = socket(AF_UNIX, SOCK_DGRAM, 0);
+	struct iovec byte = { "x", 1 };
+	struct msghdr message = { .msg_name = &addr, .msg_namelen = sizeof(addr), .msg_iov = &byte, .msg_iovlen = 1 };
+
+	if (bind(to, (struct sockaddr *)&addr, sizeof(addr)) || /* op: bind socket */
+	    sendto(from, "x", 1, 0, (struct sockaddr *)&addr, sizeof(addr)) != 1 || /* op: send socket */
+	    sendmsg(from, &message, 0) != 1) /* op: send socket */
+		_exit(2);
+}
+
 static void processes(void)
 {
 	pid_t pid = fork();
@@ -148,6 +162,7 @@ int main(void)
 	files();
 	pipes();
 	server();
+	datagrams();
 	processes();
 	others();
 	syscall(SYS_futex, &word, FUTEX_WAKE, 1, NULL, NULL, 0); /* op: futex-wake - */
