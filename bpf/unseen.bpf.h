@@ -66,7 +66,8 @@ static __always_inline bool is_looked_after(struct dentry *d)
 
 /*
  * Whether a descriptor of that file is closed is seen by nobody: no lock was ever taken of it, nobody watches it, no process
- * serves it, and it is no program that could not be executed until then.
+ * serves it, and it is no program that could not be executed until then. (What a test writes its output to could be one,
+ * and stays open elsewhere.)
  */
 static __always_inline bool closes_unseen(struct file *f)
 {
@@ -78,7 +79,7 @@ static __always_inline bool closes_unseen(struct file *f)
 	if ((mode & 0170000) != 0100000 /* S_IFREG */ || BPF_CORE_READ(inode, i_flctx) ||
 	    BPF_CORE_READ(inode, i_sb, s_magic) == FUSE_MAGIC_ || is_looked_after(BPF_CORE_READ(f, f_path.dentry)))
 		return false;
-	return !(BPF_CORE_READ(f, f_mode) & FMODE_WRITE_) || !(mode & 0111);
+	return !(BPF_CORE_READ(f, f_mode) & FMODE_WRITE_) || !(mode & 0111) || BPF_CORE_READ(f, f_ref.refcnt.counter) > 0;
 }
 
 /* A path that is /dev/null, or the name of something in a folder of the test's $PATH that the test has not for itself. */
