@@ -95,8 +95,8 @@ static __noinline bool leads_to_unseen(struct zug_sandbox *s, __u32 slot, __u32 
 	c = &call_memories[slot];
 	if (c->path[0][0] != '/')
 		return false;
-	if (len == sizeof("/dev/null") && *(const __u64 *)c->path[0] == (NAME('/', 'd', 'e', 'v', '/') | NAME('n', 'u', 'l', 0, 0) << 40) &&
-	    c->path[0][8] == 'l')
+	if (len == sizeof("/dev/null") && c->path[0][8] == 'l' &&
+	    *(const __u64 *)c->path[0] == (NAME('/', 'd', 'e', 'v', '/') | NAME('n', 'u', 'l', 0, 0) << 40))
 		return true;
 	if (!only_looks)
 		return false;

@@ -98,7 +98,8 @@ static uint64_t number(const char *folder)
 static void only_others_folders(void **state)
 {
 	char *shares[] = { "/share", NULL };
-	char *env[] = { "PATH=/usr/local/bin:bin::/home/me/work/bin:/scratch/x:/tmp:/share/bin:/opt/../tmp/b:/none/bin//:/tmpfs/bin", NULL };
+	char *env[] = { "PATH=/usr/local/bin:bin::/home/me/work/bin:/scratch/x:/tmp:/share/bin:/opt/../tmp/b:"
+			"/none/bin//:/tmpfs/bin", NULL };
 	struct session s = { .o.points.seen_only = true, .o.command.cwd = "/home/me/work", .o.command.envp = env,
 			     .paths.shares = shares };
 	uint64_t numbers[ZUG_LOOKUPS] = {};

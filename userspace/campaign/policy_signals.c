@@ -2,9 +2,9 @@
 /*
  * Makes points of the calls by which a process begins to deal with a signal otherwise, once the test was seen to send it.
  *
- * Shells and other programs set what they do at HUP, INT, QUIT, TERM and more in each process that they make. Until one of these
- * comes no other task can tell when (unseen.bpf.h): such calls are no points before. The first execution mostly shows which
- * signals there are.
+ * Shells and other programs set what they do at HUP, INT, QUIT, TERM and more in each process that they make. Until one of
+ * these comes no other task can tell when (unseen.bpf.h): such calls are no points before. The first execution mostly shows
+ * which signals there are.
  */
 #include <stdlib.h>
 #include "campaign/policy.h"
