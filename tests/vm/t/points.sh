@@ -76,7 +76,7 @@ if begin "one object in two processes"; then
 		for op in lock sem-post; do
 			nr=$(grep -E "\"op\":\"$op\"" "$dir/steps" | grep -F shared-mutex.c | grep -oE '"object":"[^"]*"' |
 				sort | uniq -c)
-			[ "$(wc -l <<<"$nr")" = 1 ] && [ "$(awk '{ print $1 }' <<<"$nr")" = 2 ] || note "objects of $op: $nr"
+			[ "$(wc -l <<<"$nr")" = 1 ] && [ "$(awk '{ print $1 }' <<<"$nr")" = 4 ] || note "objects of $op: $nr"
 		done
 	done
 	end
