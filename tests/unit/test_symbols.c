@@ -691,7 +691,7 @@ static void behind_a_pointer(void **state)
 	assert_int_equal(symfile_pointee_name(f, 0, 5, 0, buf, sizeof(buf)), -ENOENT);
 }
 
-/* The file offset of the nth call in the function; a call of one byte and a displacement. */
+/* The file offset of the last byte of the nth call in the function; a call of one byte and a displacement. */
 static uint64_t call_in(struct symfile *f, const char *path, const char *function, int nth)
 {
 	uint64_t offset = compiled_find(f, function).last.offset;
@@ -710,7 +710,7 @@ static uint64_t call_in(struct symfile *f, const char *path, const char *functio
 	}
 	fclose(file);
 	assert_int_equal(c, 0xe8);
-	return offset;
+	return offset + 4;
 }
 
 /* What a call is given: the member of the program's object, though functions that are inlined know another type. */

@@ -317,8 +317,8 @@ struct sym_origin {
 };
 /* That of the register (DWARF's number), before the instruction at vaddr is executed. false: it is not known. */
 bool sym_origin(struct symfile *f, uint64_t vaddr, unsigned int reg, struct sym_origin *o);
-/* The instruction at that file offset is a call. */
-bool sym_is_call(struct symfile *f, uint64_t offset);
+/* The file offset of the call that ends before that one. False: none does. */
+bool sym_call_that_ends(struct symfile *f, uint64_t end, uint64_t *call);
 
 /* sym_data.c */
 void sym_data_free(struct symfile *f);

@@ -177,15 +177,22 @@ out:
 	return known;
 }
 
-bool sym_is_call(struct symfile *f, uint64_t offset)
+bool sym_call_that_ends(struct symfile *f, uint64_t end, uint64_t *call)
 {
+	/* by the length: call rel32, call [rip+rel32], call reg, call r8 to r15, call [reg+disp8], call [r8+disp8] */
+	static const uint8_t lengths[] = { 5, 6, 2, 3, 4 };
 	uint8_t code[ZYDIS_MAX_INSTRUCTION_LENGTH];
-	ssize_t n = pread(f->fd, code, sizeof(code), (off_t)offset);
 	ZydisDecodedOperand ops[ZYDIS_MAX_OPERAND_COUNT];
 	ZydisDecodedInstruction in;
 	ZydisDecoder decoder;
 
 	ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
-	return n > 0 && ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, code, (size_t)n, &in, ops)) &&
-	       in.mnemonic == ZYDIS_MNEMONIC_CALL;
+	for (size_t i = 0; i < sizeof(lengths) && end >= lengths[i]; i++) {
+		*call = end - lengths[i];
+		if (pread(f->fd, code, lengths[i], (off_t)*call) == lengths[i] &&
+		    ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, code, lengths[i], &in, ops)) &&
+		    in.mnemonic == ZYDIS_MNEMONIC_CALL && in.length == lengths[i])
+			return true;
+	}
+	return false;
 }

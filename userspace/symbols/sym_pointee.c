@@ -322,7 +322,7 @@ int symfile_argument_name(struct symfile *f, uint64_t offset, char *buf, size_t 
 	const int64_t at = 0;
 	struct held h;
 
-	if (!sym_is_call(f, offset) || !pointer_in(f, offset, DWARF_DI, &at, &h))
+	if (!sym_call_that_ends(f, offset + 1, &offset) || !pointer_in(f, offset, DWARF_DI, &at, &h))
 		return -ENOENT;
 	/* that it is a mutex is known */
 	return name_by_type(&h, h.disp, false, buf, len) || name_by_pointer(&h, h.disp, buf, len) ? 0 : -ENOENT;

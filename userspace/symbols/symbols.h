@@ -108,7 +108,10 @@ int symfile_data_name(struct symfile *f, uint64_t vaddr, char *buf, size_t len);
  * variable there; else -ENOENT.
  */
 int symfile_pointee_name(struct symfile *f, uint64_t offset, unsigned int reg, int64_t disp, char *buf, size_t len);
-/* The same of what the call at that offset is given as its first argument, "struct pool.lock"; -ENOENT: it is no call, too. */
+/*
+ * The same of what a call is given as its first argument, "struct pool.lock": the last byte of the call is at that offset, as
+ * callers have it. -ENOENT: there is no call, too.
+ */
 int symfile_argument_name(struct symfile *f, uint64_t offset, char *buf, size_t len);
 /*
  * True when the variable, or that member of it, is of a type that is _Atomic in C; the second: of
