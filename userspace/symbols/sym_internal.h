@@ -182,6 +182,9 @@ struct symfile {
 	bool eh_cfi_tried, debug_cfi_tried;
 	Dwarf_CFI *eh_cfi, *debug_cfi;	/* NULL: none; the second is dwarf's own */
 
+	bool has_function;
+	Dwarf_Die function;	/* the one that was looked into last (sym_pointee.c) */
+
 	bool cus_read;
 	Dwarf_Die *cus;
 	size_t nr_cus, cus_size;

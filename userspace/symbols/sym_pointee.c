@@ -15,8 +15,10 @@
 #include <string.h>
 #include "symbols/sym_internal.h"
 
-/* Pointers behind each other, as in a->b->c. */
+/* Pointers behind each other, as in a->b->c; namespaces in each other. */
 #define DEPTH_MAX 8
+/* Blocks and inlined functions in each other. */
+#define SCOPES_MAX 64
 
 /* A pointer that a register holds. */
 struct held {
@@ -166,27 +168,54 @@ static bool frame_base(Dwarf_Die *function, bool *by_bp)
 	return *by_bp || ops[0].atom == DW_OP_call_frame_cfa;
 }
 
-/*
- * The scopes around vaddr, the innermost first; free() them. Behind one that is inlined come those that it is inlined into, not
- * those around its source.
- */
-static int scopes_at(struct symfile *f, uint64_t vaddr, Dwarf_Die **scopes)
+/* The function whose code is at vaddr, of those in that scope. */
+static bool function_in(Dwarf_Die *scope, uint64_t vaddr, int depth, Dwarf_Die *function)
 {
-	Dwarf_Die *cu = sym_cu_at(f, vaddr), inner;
-	int nr;
+	Dwarf_Die die;
 
-	*scopes = NULL;
-	nr = cu ? dwarf_getscopes(cu, vaddr, scopes) : 0;
-	for (int i = 0; i < nr; i++) {
-		if (dwarf_tag(&(*scopes)[i]) == DW_TAG_subprogram)
-			break;
-		if (dwarf_tag(&(*scopes)[i]) != DW_TAG_inlined_subroutine)
-			continue;
-		inner = (*scopes)[0];
-		free(*scopes);
-		*scopes = NULL;
-		return dwarf_getscopes_die(&inner, scopes);
-	}
+	if (depth == DEPTH_MAX || dwarf_child(scope, &die))
+		return false;
+	do {
+		if (dwarf_tag(&die) == DW_TAG_subprogram && dwarf_haspc(&die, vaddr) == 1) {
+			*function = die;
+			return true;
+		}
+		if (dwarf_tag(&die) == DW_TAG_namespace && function_in(&die, vaddr, depth + 1, function))
+			return true;
+	} while (dwarf_siblingof(&die, &die) == 0);
+	return false;
+}
+
+/* The block, or the inlined function, of that scope in which vaddr is. */
+static bool scope_in(Dwarf_Die *scope, uint64_t vaddr, Dwarf_Die *inner)
+{
+	if (dwarf_child(scope, inner))
+		return false;
+	do
+		if ((dwarf_tag(inner) == DW_TAG_inlined_subroutine || dwarf_tag(inner) == DW_TAG_lexical_block) &&
+		    dwarf_haspc(inner, vaddr) == 1)
+			return true;
+	while (dwarf_siblingof(inner, inner) == 0);
+	return false;
+}
+
+/*
+ * The scopes around vaddr, the innermost first, up to the function: their number. Behind one that is inlined comes what it is
+ * inlined into. (dwarf_getscopes() has what is around its source, and dwarf_getscopes_die() takes as long as the unit is large.)
+ */
+static int scopes_at(struct symfile *f, uint64_t vaddr, Dwarf_Die *scopes)
+{
+	Dwarf_Die *cu = sym_cu_at(f, vaddr), out[SCOPES_MAX];
+	int nr = 1;
+
+	if (!cu || (!(f->has_function && dwarf_haspc(&f->function, vaddr) == 1) && !function_in(cu, vaddr, 0, &f->function)))
+		return 0;
+	f->has_function = true;
+	out[0] = f->function;
+	while (nr < SCOPES_MAX && scope_in(&out[nr - 1], vaddr, &out[nr]))
+		nr++;
+	for (int i = 0; i < nr; i++)
+		scopes[i] = out[nr - 1 - i];
 	return nr;
 }
 
@@ -198,21 +227,18 @@ static int scopes_at(struct symfile *f, uint64_t vaddr, Dwarf_Die **scopes)
 static bool in_register(struct symfile *f, uint64_t vaddr, unsigned int reg, const int64_t *at, struct held *h)
 {
 	struct register_at r = { vaddr, reg, at };
-	Dwarf_Die *scopes;
-	int nr = scopes_at(f, vaddr, &scopes);
+	Dwarf_Die scopes[SCOPES_MAX];
+	int nr = scopes_at(f, vaddr, scopes);
 	bool found = at && find_variable(scopes, nr, lives_in_register, &r, h);
 
 	r.at = NULL;
-	found = found || find_variable(scopes, nr, lives_in_register, &r, h);
-
-	free(scopes);
-	return found;
+	return found || find_variable(scopes, nr, lives_in_register, &r, h);
 }
 
 static bool in_frame(struct symfile *f, uint64_t vaddr, struct in_frame *where, bool bp_known, struct held *h)
 {
-	Dwarf_Die *scopes;
-	int nr = scopes_at(f, vaddr, &scopes);
+	Dwarf_Die scopes[SCOPES_MAX];
+	int nr = scopes_at(f, vaddr, scopes);
 	bool found = false;
 
 	for (int i = 0; i < nr; i++) {
@@ -222,7 +248,6 @@ static bool in_frame(struct symfile *f, uint64_t vaddr, struct in_frame *where, 
 			find_variable(scopes, nr, lies_in_frame, where, h);
 		break;
 	}
-	free(scopes);
 	return found;
 }
 
