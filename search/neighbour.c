@@ -155,10 +155,13 @@ static int begin(void *state, uint64_t iteration)
 	(void)iteration;
 	if (ret != SEARCH_GO)
 		return ret;
-	while (n->phase != FOLLOW && n->phase != DONE && !next_trial(n))
+	while (!n->again && n->phase != FOLLOW && n->phase != DONE && !next_trial(n))
 		start(n, n->phase + 1);
 	if (n->a.error)
 		return n->a.error;
+	if (n->again)
+		n->first_left = 0;
+	n->again = false;
 	if (n->phase == DONE)
 		return SEARCH_EXHAUSTED;
 	if (neighbour_in_siblings(n) ? difference_index_make(&n->index, n->fails.diffs, n->fails.nr_diffs) :
@@ -648,6 +651,11 @@ static void end(void *state, const struct search_end *e)
 		start(n, fails && !n->a.error ? OWN_FIRST : DONE);
 		return;
 	}
+	/* it says nothing about its schedule */
+	n->again = e->result == SEARCH_ABANDONED && !n->repeated && !neighbour_in_siblings(n);
+	n->repeated = n->again;
+	if (n->again)
+		return;
 	n->best.alike += fails;
 	n->best.otherwise += !fails && e->result == SEARCH_FAIL;
 	if (e->result == SEARCH_PASS)

@@ -15,6 +15,8 @@
  * a decision is made some steps earlier or later, and where nothing of that passes, any decision at which another task
  * could have had the turn, from the last to the first. What came after it stays as far as it can.
  *
+ * A trial whose execution is given up is made once more.
+ *
  * Of those that pass the closest is the one in which the fewest dependent operations come in another order; of
  * equals, the one that parts latest.
  */

@@ -121,6 +121,7 @@ struct neighbour {
 	bool whole_fails;		/* it fails alike: the next update of the object can be made whole in it */
 	size_t at_alike;		/* ALIKE: the number of pairs whose places were tried, or are being tried */
 	struct siblings siblings;
+	bool again, repeated;		/* the trial is made once more, or was: its execution was given up */
 	bool decides;			/* best names what decides, where that alone was not reversed */
 	bool named, points;		/* two points were reversed in the last execution that passed; in best, */
 	uint8_t points_group;		/* in that group of them (critical_pair) */

@@ -859,6 +859,49 @@ static void test_way_in(void)
 	report("way in", &all);
 }
 
+/* The neighbour of that schedule; each execution behind the first is given up once before it is made. How many were made. */
+static uint64_t with_gaps(const struct model *m, const uint32_t *order, uint64_t nr, uint64_t failure, struct neighbour_result *n)
+{
+	const struct search_end given_up = { .result = SEARCH_ABANDONED };
+	struct search *s = neighbour_new(&options, order, nr, failure, 0, NULL, 0);
+	struct model_result r;
+	uint64_t made = 0;
+
+	while (model_run(m, s, &r, NULL, 0) == SEARCH_GO) {
+		made++;
+		if (search_begin(s) != SEARCH_GO)
+			break;
+		search_end(s, &given_up);
+	}
+	neighbour_result(s, n);
+	search_free(s);
+	return made;
+}
+
+/* An execution that was given up says nothing about its schedule: it is made again. */
+static void test_given_up(void)
+{
+	struct program *p = program_new("lostupdate", 0);
+	int same = 0, nr = 0;
+
+	for (uint64_t seed = 1; seed <= 20; seed++) {
+		struct neighbour_result a, b;
+		uint32_t order[MAX_ORDER];
+		struct tally all = { 0 };
+		struct model_result r;
+		uint64_t steps;
+
+		if (!explains(&p->model, seed, 500, &all, &a) || !model_fail(&p->model, seed, 500, &r, order, MAX_ORDER))
+			continue;
+		nr++;
+		steps = minimal(&p->model, order, r.steps, r.outcome);
+		same += with_gaps(&p->model, order, steps, r.outcome, &b) == a.trials && a.found && b.found && a.alone == b.alone && a.first.label.site == b.first.label.site &&
+			a.second.label.site == b.second.label.site;
+	}
+	tap_ok(nr > 5 && same == nr, "what was given up is tried once more (%d of %d explain the same)", same, nr);
+	program_free(p);
+}
+
 /*
  * Task 0 looks at something, and then at something else; task 1 writes, and then changes what was looked at first. Where it
  * writes what was looked at second, the first look behind the change brings the second one behind that, too: that it passes
@@ -933,6 +976,7 @@ int main(void)
 	test_acted_on(true);
 	test_way_in();
 	test_stale_alone();
+	test_given_up();
 	test_siblings();
 	test_own_first(false);
 	test_own_first(true);

@@ -152,6 +152,8 @@ static int run(struct campaign *c, const struct trials *t, char *err, size_t err
 							    .failure = x.outcome.failure });
 		if (ret)
 			return ret;
+		if (x.outcome.kind == ZUG_OUTCOME_ENVIRONMENT && !c->abandoned++)
+			session_say(&c->s, "an execution was given up: %s", x.outcome.message);
 		end = session_until(&c->s, t->until_ns);
 		/* what is left out costs little */
 		steps += x.steps - x.left_out;
