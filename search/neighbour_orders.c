@@ -126,8 +126,8 @@ static bool is_way(const struct neighbour *n, const struct critical_pair *p, con
 /*
  * A pair passes; another one behind it may say more. That is so of a look whose answer was no longer true when its task acted
  * on it. And where two tasks were where one alone may be, it is so of how they came there, if they have flags or words of
- * their own for that: a look that comes out otherwise keeps them apart. Atomic words come first: they are to protect plain data,
- * so a look at data says no more than another one.
+ * their own for that: a look that comes out otherwise keeps them apart. Atomic words come first: they are to protect plain
+ * data, so a look at data says no more than another one.
  */
 void neighbour_find_looks(struct neighbour *n, const struct critical_pair *found)
 {

@@ -201,7 +201,8 @@ static bool scope_in(Dwarf_Die *scope, uint64_t vaddr, Dwarf_Die *inner)
 
 /*
  * The scopes around vaddr, the innermost first, up to the function: their number. Behind one that is inlined comes what it is
- * inlined into. (dwarf_getscopes() has what is around its source, and dwarf_getscopes_die() takes as long as the unit is large.)
+ * inlined into. (dwarf_getscopes() has what is around its source, and dwarf_getscopes_die() takes as long as the unit is
+ * large.)
  */
 static int scopes_at(struct symfile *f, uint64_t vaddr, Dwarf_Die *scopes)
 {
