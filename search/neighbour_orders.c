@@ -99,15 +99,16 @@ static bool is_of_word(const struct neighbour *n, const struct critical_pair *p)
 	return p->first < n->led.nr && zug_op_is_atomic(n->led.labels[p->first].op);
 }
 
-/* Both access the same data, or word: 0, or that. */
+/* Both access the same data, or word: 0, or that. The second may be about to. */
 static uint64_t accessed(const struct neighbour *n, const struct critical_pair *found)
 {
 	const struct zug_label *x, *y;
+	uint32_t task;
 
-	if (found->second >= n->led.nr || found->wide)
+	if (found->wide)
 		return 0;
-	x = &n->led.labels[found->first];
-	y = &n->led.labels[found->second];
+	x = critical_label(&n->failing, found->first, &task);
+	y = critical_label(&n->failing, found->second, &task);
 	return x->object == y->object && zug_op_is_access(x->op) && zug_op_is_access(y->op) ? x->object : 0;
 }
 
@@ -117,8 +118,10 @@ static uint64_t accessed(const struct neighbour *n, const struct critical_pair *
  */
 static bool is_way(const struct neighbour *n, const struct critical_pair *p, const struct critical_pair *found, uint64_t data)
 {
-	uint32_t a = n->led.tasks[found->first], b = n->led.tasks[found->second];
+	uint32_t a, b;
 
+	critical_label(&n->failing, found->first, &a);
+	critical_label(&n->failing, found->second, &b);
 	return (is_look(n, p, a, b, data) || is_look(n, p, b, a, data)) && p->first < found->first &&
 	       p->second < found->second && !critical_is_foreign(&n->failing, &n->led.labels[p->first]);
 }

@@ -822,9 +822,9 @@ static void test_acted_on(bool atomic)
 /*
  * Peterson's lock where each gives the turn away before it says that it wants to go in: one finds that the other does not want
  * to, and goes in. It acts on that while it is true. The other says so then, and has the turn. What both do there decides, and so
- * does that look; a third task judges.
+ * does that look; a third task judges. at_once: who finds that it is not alone does.
  */
-static void test_way_in(void)
+static void test_way_in(bool at_once)
 {
 	enum { WANTS, TURN = 2, INSIDE, BOTH };
 	struct model_step code[2][20], judge[] = {
@@ -843,8 +843,14 @@ static void test_way_in(void)
 			{ M_JUMP_EQ, 0, 2, 1, 11 }, { M_WRITE, BOTH, 0, 1, 0 }, { M_STORE, INSIDE, 2, -1, 0 },
 			{ M_WRITE, WANTS + t, 0, 0, 0 },
 		};
+		const struct model_step alone[] = {
+			{ M_READ, INSIDE, 2, 0, 0 }, { M_ASSERT, 0, 2, 0, 0 }, { M_WRITE, INSIDE, 0, 1, 0 }, { M_LOCAL, 0, 0, 0, 0 },
+			{ M_WRITE, INSIDE, 0, 0, 0 }, { M_LOCAL, 0, 0, 0, 0 },
+		};
 
 		memcpy(code[t], steps, sizeof(steps));
+		if (at_once)
+			memcpy(code[t] + 6, alone, sizeof(alone));
 	}
 	for (uint64_t seed = 1; seed <= 40; seed++) {
 		struct neighbour_result n;
@@ -855,7 +861,8 @@ static void test_way_in(void)
 		looks += n.found && n.alone && n.first.label.op == ZUG_OP_DATA_READ && n.second.label.op == ZUG_OP_DATA_WRITE &&
 			 !model_is_on(NULL, n.first.label.object, "v3") && !model_is_on(NULL, n.first.label.object, "v4");
 	}
-	tap_ok(nr > 5 && looks == nr, "the look by which one came where the other was is named (%d of %d)", looks, nr);
+	tap_ok(nr > 5 && looks == nr, "the look by which one came where the other was is named%s (%d of %d)",
+	       at_once ? ", where the other is about to leave" : "", looks, nr);
 	report("way in", &all);
 }
 
@@ -974,7 +981,8 @@ int main(void)
 	test_stale_look();
 	test_acted_on(false);
 	test_acted_on(true);
-	test_way_in();
+	test_way_in(false);
+	test_way_in(true);
 	test_stale_alone();
 	test_given_up();
 	test_siblings();
