@@ -301,12 +301,12 @@ static void name_place(const struct pin *n, uint64_t id, struct where *w)
 	w->line = told->line;
 }
 
-/* What a member, or a lock that is one, is called in the source: its object has a number only. NULL: it has no such name. */
+/* What a member is called in the source: its object has a number only. NULL: it has no such name. */
 static const char *data_name(const struct trace *t, const struct zug_label *l)
 {
 	const struct trace_site *site = l->site ? trace_site(t, l->site) : NULL;
 
-	return site && (zug_op_is_access(l->op) || zug_op_is_sync(l->op)) ? site->data : NULL;
+	return site && zug_op_is_access(l->op) ? site->data : NULL;
 }
 
 static bool matches(const struct pin *n, const struct where *w, const struct trace_step *s)
@@ -388,7 +388,6 @@ static void find_place(const struct pin *n, uint32_t task, uint64_t step, struct
 {
 	const struct zug_label *l = pending(n->t, task, step);
 	const char *name = l ? object_name(n->t, l->object) : NULL, *data = l ? data_name(n->t, l) : NULL;
-	unsigned long nth, of;
 
 	*w = (struct where){ .op = l ? op_of(n->t, l) : -1, .nth = 1 };
 	/* who is about to be created has no name yet */
@@ -402,7 +401,7 @@ static void find_place(const struct pin *n, uint32_t task, uint64_t step, struct
 		name_place(n, l->site, w);
 	tell_caller(n, task, step, w);
 	/* which other data are points may be another matter next time: it is not counted where this has a name */
-	if (data && (is_learnt(w->on) || number_of(w->on, &nth, &of)))
+	if (data && is_learnt(w->on))
 		copy_name(w->on, data);
 	else if ((w->in[0] && is_learnt(w->on)) || (w->op >= 0 && is_behind_learnt(n->t, w->on)))
 		w->on[0] = 0;
