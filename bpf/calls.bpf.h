@@ -558,6 +558,7 @@ static __always_inline void call_of_no_class(struct zug_sandbox *s, struct task_
 	} else if (sets_timer(nr) && s->setup.virtual_time) {
 		tell_call(t, ZUG_EV_SYNC, args);
 		call_memory(nr, args);
+		timer_force(t, nr);
 		stop_here(t);
 	} else {
 		sync_paths(p, t);

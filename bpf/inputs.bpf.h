@@ -448,6 +448,46 @@ static __always_inline void sock_wait_begin(struct zug_sandbox *s, struct task_s
 		t->flags |= TF_ENDLESS;
 }
 
+/* The time that a timer is set to, from memory. False: it is not to be read (then timed_nr is nr), or no time, or none (0). */
+static __always_inline bool timer_read(struct zug_sandbox *s, struct task_state *t, __s32 nr, __u64 flags)
+{
+	bool val = nr == NR_setitimer;
+	const __u64 second = val ? NS_PER_S / 1000 : NS_PER_S;
+	struct user_time ut[2];
+	__u64 ns;
+
+	t->timed_nr = nr;
+	t->deadline = 0;
+	t->interval = 0;
+	if (bpf_probe_read_user(ut, sizeof(ut), (void *)(t->time_addr - sizeof(ut[0]))))
+		return false;
+	ut[1].sec &= ~ZUG_TIME_FORCED;
+	/* the kernel refuses what is no time */
+	if (ut[0].sec < 0 || ut[1].sec < 0 || ut[0].sec >= FOREVER_S || ut[1].sec >= FOREVER_S ||
+	    (__u64)ut[0].frac >= second || (__u64)ut[1].frac >= second) {
+		t->timed_nr = -1;
+		t->time_addr = 0;
+		return false;
+	}
+	t->interval = ut[0].sec * NS_PER_S + (val ? ut[0].frac * 1000 : ut[0].frac);
+	ns = ut[1].sec * NS_PER_S + (val ? ut[1].frac * 1000 : ut[1].frac);
+	if (!ns) {
+		t->time_addr = 0;
+		return false;
+	}
+	if (val || !(flags & 1)) {
+		t->deadline = s->clock + ns;
+	} else {
+		/* of which clock the timer is was said long ago; the two are far apart */
+		__u64 base = ns > s->setup.clock_real / 2 ? s->setup.clock_real : s->setup.clock_mono;
+
+		t->deadline = ns <= base + s->clock ? s->clock + 1 : ns - base;
+	}
+	t->time_orig[0] = ut[1].sec;
+	t->time_orig[1] = ut[1].frac;
+	return true;
+}
+
 /*
  * A timer is about to be set: user space is told when it is to fire, and the kernel that it never does. (The
  * seconds of alarm() are in a register: the kernel has its own alarm as well.)
@@ -455,10 +495,8 @@ static __always_inline void sock_wait_begin(struct zug_sandbox *s, struct task_s
 static __always_inline void timer_begin(struct zug_sandbox *s, struct task_state *t, __s32 nr,
 					const __u64 *a)
 {
-	struct user_time ut[2], never = { FOREVER_S, 0 };
+	struct user_time never = { FOREVER_S, 0 };
 	bool val = nr == NR_setitimer;
-	const __u64 second = val ? NS_PER_S / 1000 : NS_PER_S;
-	__u64 ns;
 
 	t->timed_nr = -1;
 	t->deadline = 0;
@@ -477,30 +515,23 @@ static __always_inline void timer_begin(struct zug_sandbox *s, struct task_state
 	}
 	if (val && a[0])
 		return;		/* of CPU time */
-	t->time_addr = (val ? a[1] : a[2]) + sizeof(ut[0]);
-	if (bpf_probe_read_user(ut, sizeof(ut), (void *)(t->time_addr - sizeof(ut[0]))))
+	t->time_addr = (val ? a[1] : a[2]) + sizeof(never);
+	if (!timer_read(s, t, nr, a[1]))
 		return;
-	/* the kernel refuses what is no time */
-	if (ut[0].sec < 0 || ut[1].sec < 0 || ut[0].sec >= FOREVER_S || ut[1].sec >= FOREVER_S ||
-	    (__u64)ut[0].frac >= second || (__u64)ut[1].frac >= second)
-		return;
-	t->timed_nr = nr;
-	t->interval = ut[0].sec * NS_PER_S + (val ? ut[0].frac * 1000 : ut[0].frac);
-	ns = ut[1].sec * NS_PER_S + (val ? ut[1].frac * 1000 : ut[1].frac);
-	if (!ns)
-		return;
-	if (val || !(a[1] & 1)) {
-		t->deadline = s->clock + ns;
-	} else {
-		/* of which clock the timer is was said long ago; the two are far apart */
-		__u64 base = ns > s->setup.clock_real / 2 ? s->setup.clock_real : s->setup.clock_mono;
-
-		t->deadline = ns <= base + s->clock ? s->clock + 1 : ns - base;
-	}
-	t->time_orig[0] = ut[1].sec;
-	t->time_orig[1] = ut[1].frac;
 	if (!write_user(t->time_addr, &never, sizeof(never)))
 		t->flags |= TF_REWROTE;
+}
+
+/*
+ * The time of the timer that is about to be set lies where programs here cannot read or write, as constants do: user space can,
+ * now that the task stops for it, and puts it back where it stops behind the call. t->ev is filled.
+ */
+static __always_inline void timer_force(struct task_state *t, __s32 nr)
+{
+	if (!stops_at_exit || t->timed_nr != nr || !t->time_addr || t->flags & TF_REWROTE)
+		return;
+	t->flags |= TF_FORCED;
+	t->ev.obj2.offset = t->time_addr;
 }
 
 /* What timers are set to, on the clock of their sandbox: the kernel's own are set to later than ever, or never fire in time. */
@@ -559,16 +590,29 @@ static __always_inline void timer_note(const struct zug_sandbox *s, struct task_
 static __always_inline void timer_end(struct zug_sandbox *s, struct task_struct *p, struct task_state *t,
 				      __s32 nr, __s64 ret)
 {
+	bool forced = t->flags & TF_FORCED;
+	__u64 addr = t->time_addr;
 	struct zug_event e;
 
 	if (t->flags & TF_REWROTE)
 		write_user(t->time_addr, t->time_orig, sizeof(t->time_orig));
-	t->flags &= ~TF_REWROTE;
-	if (nr != t->timed_nr || ret < 0)
+	t->flags &= ~(TF_REWROTE | TF_FORCED);
+	if (nr != t->timed_nr || (ret < 0 && !forced))
 		return;
+	if (forced)
+		timer_read(s, t, nr, t->args[1]);
+	else if (addr && !t->deadline)
+		return;		/* it could not be read */
+	event_init(&e, ZUG_EV_TIMER, p, t);
+	if (forced)
+		e.obj2.offset = addr;
+	if (ret < 0) {
+		t->ev = e;
+		stop_here(t);
+		return;
+	}
 	lease_ends(t, ZUG_WHY_TIMER);
 	timer_note(s, p, t, nr);
-	event_init(&e, ZUG_EV_TIMER, p, t);
 	e.nr = nr;
 	e.arg[0] = t->args[0];
 	e.arg[1] = t->interval;
@@ -581,6 +625,11 @@ static __always_inline void timer_end(struct zug_sandbox *s, struct task_struct 
 		e.arg[1] = t->args[1] != 0;
 		if (t->args[1])
 			bpf_probe_read_user(e.word, 20, (void *)t->args[1]);
+	}
+	if (forced) {
+		t->ev = e;
+		stop_here(t);
+		return;
 	}
 	event_send(s, &e);
 }

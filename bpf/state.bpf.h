@@ -109,6 +109,7 @@ enum task_flags {
 	TF_REPEATS = 1 << 25,	/* that call is a repetition */
 	TF_HAND = 1 << 26,	/* with TF_STOP: the turn goes to the next one of the plan, nobody is asked */
 	TF_HANDED = 1 << 28,	/* has handed the turn on, and is about to be put into the queue (hand_ahead()) */
+	TF_FORCED = 1 << 29,	/* as TF_REWROTE, but user space has written it, in memory that is not to be written */
 	TF_DONE = 1 << 27,	/* its instruction with a breakpoint has changed memory already (execute_watched()) */
 	TF_PROTOTYPE = 1 << 22,	/* see template.bpf.h */
 	TF_TEMPLATE = 1 << 23,

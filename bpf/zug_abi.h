@@ -14,7 +14,7 @@
 #include "zug_abi_lease.h"
 #include "zug_note.h"
 
-#define ZUG_ABI_VERSION		42
+#define ZUG_ABI_VERSION		43
 #define ZUG_MAX_SANDBOXES	256	/* a power of two */
 #define ZUG_MAX_TASKS		32768	/* of all sandboxes together */
 /* The kernel's watchdog looks every 15 s, and strikes when a task has waited for 30 s. */
@@ -66,8 +66,8 @@ enum zug_event_kind {
 	ZUG_EV_FRESH,		/* at its first system call after an exec, an UNPROBED, or the MODULE of an interpreter */
 				/* while quiet; or where that ends with zug_turn.looks_out (gives up the turn): prepare */
 				/* it, and let it go on. arg[0] 1: at zug_setup.halt_behind */
-	ZUG_EV_TIMER,		/* has set a timer by nr; arg[0]: its id or descriptor, [1]: interval, ns, deadline: 0 */
-				/* for never; timer_create: arg[1]: word holds its sigevent */
+	ZUG_EV_TIMER,		/* has set a timer by nr (-1: it could not); arg[0]: its id or descriptor, [1]: interval, ns, */
+				/* deadline: 0 for never; timer_create: arg[1]: word holds its sigevent */
 	ZUG_EV_STEPPED,		/* right after the instruction of a WATCHED point: as WATCH; arg[0] 0: its operand is not */
 				/* known */
 	ZUG_EV_HOT,		/* a place beyond its limit is still reached often: take its breakpoint away here; site, ip */
@@ -151,7 +151,8 @@ struct zug_event {
 	__u64 arg[4];		/* POINT with ZUG_EF_CALLER at a function: [2] and [3] are stack and frame pointer */
 	__u32 state;	/* BLOCK: the kernel's task state; START, EXEC, MODULE, UNPROBED: what the task calls itself */
 	__u32 mm;	/* number of the address space, changes with every exec and unmap */
-	struct zug_where obj, obj2;
+	struct zug_where obj, obj2;	/* SYNC before a timer is set, and TIMER that stops behind that: in obj2.offset the time */
+					/* that is in memory which only user space can write (TF_FORCED) */
 	union {
 		char comm[16];		/* EXEC */
 		struct {
@@ -170,6 +171,9 @@ struct zug_event {
 					/* blocked */
 	};
 };
+
+/* What user space adds to the seconds of a timer's time for as long as the call that sets it is in the kernel: it never comes. */
+#define ZUG_TIME_FORCED	(1ll << 62)
 
 /* SYSCALL of sendto() and sendmsg(): arg[3] has the address below that bit, and its length above. */
 #define ZUG_SENDTO_LENGTH	48

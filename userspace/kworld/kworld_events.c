@@ -206,10 +206,25 @@ static bool on_refused(struct kworld *k, struct arrival *a)
 	return true;
 }
 
+/* It has stopped for zugzwang alone, and no other task is asked about. */
+static void goes_on(struct kworld *k, const struct arrival *a)
+{
+	k->run.goes_on = a->e.task;
+	k->run.goes_on_pid = a->e.pid;
+	k->run.goes_on_now = a->ev.ask;
+}
+
 static bool on_timer(struct kworld *k, struct arrival *a)
 {
 	uint32_t n;
 
+	/* it has stopped behind the call for that alone */
+	if (a->e.obj2.offset) {
+		kworld_timer_give_back(a->kt, &a->e);
+		goes_on(k, a);
+	}
+	if (a->e.nr < 0)
+		return false;
 	/* the thread that it is to notify is named as the test names it */
 	if (a->e.nr == SYS_timer_create && a->e.word[3] == SIGEV_THREAD_ID) {
 		n = kworld_task_of_tid(&k->w, a->e.word[4]);
@@ -219,14 +234,6 @@ static bool on_timer(struct kworld *k, struct arrival *a)
 	timers_event(&k->timers, &a->e, a->n, !a->t ? 0 : a->t->label.op == ZUG_OP_TIMERFD_SETTIME ? a->t->label.site :
 		     a->kt->timer_site, kworld_blocked_signals(k, a->e.pid));
 	return false;
-}
-
-/* It has stopped for zugzwang alone, and no other task is asked about. */
-static void goes_on(struct kworld *k, const struct arrival *a)
-{
-	k->run.goes_on = a->e.task;
-	k->run.goes_on_pid = a->e.pid;
-	k->run.goes_on_now = a->ev.ask;
 }
 
 static bool on_fresh(struct kworld *k, struct arrival *a)
@@ -306,6 +313,8 @@ static bool on_sync(struct kworld *k, struct arrival *a)
 
 	if (d && d->timer)
 		a->kt->timer_site = kworld_caller(k, a->t, &a->e);
+	if (d && d->timer && a->e.obj2.offset)
+		kworld_timer_take(a->kt, &a->e);
 	kworld_root_close(&k->cwd);
 	goes_on(k, a);
 	return false;

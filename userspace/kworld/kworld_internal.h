@@ -94,6 +94,8 @@ struct ktask {
 	uint64_t mutex;		/* cond_wait: the mutex it takes again */
 	struct zug_where at[2];	/* where the objects of its label lie, if these are in memory; offset 0: unknown */
 	uint64_t timer_site;	/* where it sets a timer now, or did last */
+	int64_t timer_time[2];	/* the time of that, where a constant has it: forced out of memory meanwhile */
+	bool timer_forced;
 	uint64_t fault;		/* site where it died; 0: it did not, or otherwise */
 	struct trace_frame script;	/* the line of a script that it executes, or that has started it; file NULL: none */
 	bool left_script;	/* it has executed another program since, or none of its own */
@@ -553,6 +555,12 @@ bool kworld_virtual(struct kworld *k);
 /* The clock of the test goes on to that time. */
 void kworld_set_clock(struct kworld *k, uint64_t clock);
 /* Task t has blocked with a time-out: puts that back into its memory, and sets t->deadline. */
+/*
+ * A timer is about to be set whose time only we can write (SYNC), as a constant's: the kernel gets one that never comes. Behind
+ * the call (TIMER) it is put back.
+ */
+void kworld_timer_take(struct ktask *kt, const struct zug_event *e);
+void kworld_timer_give_back(struct ktask *kt, const struct zug_event *e);
 void kworld_wait_begins(struct kworld *k, struct world_task *t, struct ktask *kt,
 			const struct zug_event *e);
 /* world_ops.expire */

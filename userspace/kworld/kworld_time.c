@@ -209,6 +209,30 @@ static unsigned long long *timeout_register(struct user_regs_struct *r, int nr)
 	return arg && arg <= 6 ? args[arg - 1] : NULL;
 }
 
+/* Such a time never comes, as a struct timespec or timeval. */
+static const int64_t never[2] = { 8000000000ll, 0 };
+
+void kworld_timer_take(struct ktask *kt, const struct zug_event *e)
+{
+	int64_t *time = kt->timer_time, forced[2];
+
+	kt->timer_forced = false;
+	if (!remote_read(e->pid, e->obj2.offset, time, sizeof(kt->timer_time)) || time[0] < 0 || time[0] >= never[0] ||
+	    !(time[0] | time[1]))
+		return;
+	forced[0] = time[0] | ZUG_TIME_FORCED;
+	forced[1] = time[1];
+	kt->timer_forced = remote_force(e->pid, e->obj2.offset, forced, sizeof(forced));
+}
+
+void kworld_timer_give_back(struct ktask *kt, const struct zug_event *e)
+{
+	if (kt && kt->timer_forced)
+		remote_force(e->pid, e->obj2.offset, kt->timer_time, sizeof(kt->timer_time));
+	if (kt)
+		kt->timer_forced = false;
+}
+
 /* Below what the program uses of its stack. */
 #define BELOW_STACK	512
 
@@ -218,7 +242,6 @@ static unsigned long long *timeout_register(struct user_regs_struct *r, int nr)
  */
 static void take_timeout(struct ktask *kt, int pid, struct user_regs_struct *r)
 {
-	static const int64_t never[2] = { 8000000000ll, 0 };
 	const struct syscall_desc *d = syscall_desc(kt->wait_nr);
 	unsigned long long *reg = timeout_register(r, kt->wait_nr);
 	uint64_t addr = (r->rsp - BELOW_STACK) & ~15ull, value = 0;

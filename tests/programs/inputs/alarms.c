@@ -6,10 +6,17 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/time.h>
 #include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
+
+/* Constants, in a page of their own that is not there when they are used: BPF can neither read nor write there. */
+static const struct {
+	struct itimerval alarm;
+	struct itimerspec timer;
+} constants __attribute__((aligned(4096))) = { { { 0, 0 }, { 50, 0 } }, { { 0, 0 }, { 40, 0 } } };
 
 static volatile sig_atomic_t signals;
 static volatile int called;
@@ -113,6 +120,17 @@ int main(void)
 	setitimer(ITIMER_REAL, &off, &now_every);
 	left("setitimer", now_every.it_value.tv_sec + now_every.it_value.tv_usec / 1e6, 2);
 
+	madvise((void *)&constants, 4096, MADV_DONTNEED);
+	if (!setitimer(ITIMER_REAL, &constants.alarm, (struct itimerval *)1))
+		return 6;
+	if (constants.alarm.it_value.tv_sec != 50)
+		return 7;
+	setitimer(ITIMER_REAL, &constants.alarm, NULL);
+	getitimer(ITIMER_REAL, &now_every);
+	left("getitimer of a constant", now_every.it_value.tv_sec + now_every.it_value.tv_usec / 1e6, 50);
+	pause();
+	took("a constant", &since, 50);
+
 	fd = timerfd_create(CLOCK_MONOTONIC, 0);
 	spec.it_value.tv_nsec = -1;
 	if (!timerfd_settime(fd, 0, &spec, NULL))
@@ -169,11 +187,14 @@ int main(void)
 	if (sigpending(&usr1) || sigismember(&usr1, SIGUSR1))
 		return 3;
 	timer_create(CLOCK_MONOTONIC, &by_thread, &timer);
-	timer_settime(timer, 0, &spec, NULL);
+	madvise((void *)&constants, 4096, MADV_DONTNEED);
+	timer_settime(timer, 0, &constants.timer, NULL);
+	if (constants.timer.it_value.tv_sec != 40)
+		return 7;
 	while (!called)
 		sleep(1);
 	if (called != 7)
 		return 4;
 	printf("alarms %d\n", (int)signals);
-	return signals == 3 ? 0 : 5;
+	return signals == 4 ? 0 : 5;
 }
