@@ -3,7 +3,7 @@
  * how: the reader has copied the pointer and is preempted before it counts the reference; the writer puts another account
  *	in its place, and the last reference to the old one is gone: it is closed. The reader counts a reference to the new one,
  *	and uses the old one.
- * outcome: assert
+ * outcome: assert or use-after-free
  * options:
  * args:
  * odds: 1 preemption; the two words of the pointer are points once they are seen to be unordered. Random walk: the writer's

@@ -267,16 +267,17 @@ int kworld_next(struct world *w, struct world_event *ev, int64_t timeout_us, cha
 		}
 		ret = k->run.broken ? -EIO : kworld_prefix_next(k);
 		ret = ret ? ret : pump(k, timeout_us, k->o.wake_fd);
-		if (ret < 0) {
-			snprintf(err, errlen, "%s", k->run.broken);
-			return ret;
-		}
-		if (ret)
+		if (ret > 0)
 			continue;
-		words = kernel_ejected(k->o.kernel);
+		/* without a scheduler nothing goes on as it should */
+		words = ret ? kernel_thrown_out(k->o.kernel) : kernel_ejected(k->o.kernel);
 		if (words) {
 			snprintf(err, errlen, "the kernel ejected the scheduler: %s", words);
 			return -EPIPE;
+		}
+		if (ret) {
+			snprintf(err, errlen, "%s", k->run.broken);
+			return ret;
 		}
 		kworld_lend(k);
 		return 0;
