@@ -39,13 +39,17 @@ static __always_inline bool ends_process(struct task_struct *p, int sig)
 	return !handler;
 }
 
-/* Which signals there are in the test (unseen.bpf.h). */
+/*
+ * Which signals there are in the test (unseen.bpf.h). Each child that ends sends SIGCHLD, and SIGTRAP is sent to who is traced,
+ * as templates are for a moment: of these two only those that a task sends count.
+ */
 static __always_inline void note_sent(struct zug_sandbox *s, struct task_struct *sender, int sig)
 {
-	const struct task_state *t = sig == SIGCHLD_ ? state_of(sender) : NULL;
+	const bool any = sig == SIGCHLD_ || sig == 5 /* SIGTRAP */;
+	const struct task_state *t = any ? state_of(sender) : NULL;
 
 	if (sig < 1 || sig > 64 || sig == 9 /* SIGKILL */ ||
-	    (sig == SIGCHLD_ && (!t || (t->nr != NR_kill && t->nr != NR_rt_sigqueueinfo && t->nr != NR_pidfd_send_signal))))
+	    (any && (!t || (t->nr != NR_kill && t->nr != NR_rt_sigqueueinfo && t->nr != NR_pidfd_send_signal))))
 		return;
 	__sync_fetch_and_or(&s->signals_sent, 1ull << (sig - 1));
 }
