@@ -30,12 +30,6 @@ uint64_t kworld_signals_sent(const struct world *w)
 	return side.sent;
 }
 
-const char *session_temporary_folder(const struct session *s)
-{
-	(void)s;
-	return "/scratch";
-}
-
 static int setup(void **state)
 {
 	side.sent = side.heard = 0;
@@ -98,7 +92,7 @@ static uint64_t number(const char *folder)
 static void only_others_folders(void **state)
 {
 	char *shares[] = { "/share", NULL };
-	char *env[] = { "PATH=/usr/local/bin:bin::/home/me/work/bin:/scratch/x:/tmp:/share/bin:/opt/../tmp/b:"
+	char *env[] = { "TMPDIR=/scratch", "PATH=/usr/local/bin:bin::/home/me/work/bin:/scratch/x:/tmp:/share/bin:/opt/../tmp/b:"
 			"/none/bin//:/tmpfs/bin", NULL };
 	struct session s = { .o.points.seen_only = true, .o.command.cwd = "/home/me/work", .o.command.envp = env,
 			     .paths.shares = shares };

@@ -81,14 +81,6 @@ static char *output_path(const struct campaign_options *o)
 	return out;
 }
 
-const char *session_temporary_folder(const struct session *s)
-{
-	for (char *const *v = s->o.command.envp; v && *v; v++)
-		if (!strncmp(*v, "TMPDIR=", 7))
-			return *v + 7;
-	return NULL;
-}
-
 /* *re stays NULL without a text. */
 static int compile(regex_t **re, const char *option, const char *text, char *err, size_t errlen)
 {

@@ -5,6 +5,14 @@
 #include <string.h>
 #include "campaign/session.h"
 
+const char *session_temporary_folder(const struct session *s)
+{
+	for (char *const *v = s->o.command.envp; v && *v; v++)
+		if (!strncmp(*v, "TMPDIR=", 7))
+			return *v + 7;
+	return NULL;
+}
+
 static bool is_below(const char *path, const char *folder)
 {
 	size_t len = strlen(folder);

@@ -320,6 +320,12 @@ static bool all_wait(const struct trace *t)
 	return trace_nr_stacks(t) && (has_stack(t, last) || is_gone(t, last));
 }
 
+/* Not time had an end, but steps: a task that waits at the last one has made them. */
+static bool used_steps(const struct trace_outcome *o)
+{
+	return o->message && strstr(o->message, "(--max-steps)");
+}
+
 /* Says of a time-out what its time, or its steps, were used for. */
 static void put_use(struct report *r)
 {
@@ -327,7 +333,7 @@ static void put_use(struct report *r)
 	uint32_t last;
 	char name[32];
 
-	if (all_wait(r->t)) {
+	if (!used_steps(trace_outcome(r->t)) && all_wait(r->t)) {
 		fprintf(r->out, "\nNo task could run at the end: only time, or something outside of the test, can wake one.\n");
 		return;
 	}
@@ -348,7 +354,7 @@ uint64_t report_loops(struct report *r)
 		return UINT64_MAX;
 	p = find_round(r->t, &all, &from);
 	/* what a time-out was used for took a long time, and no task may have run in it */
-	if (o->kind == ZUG_OUTCOME_TIMEOUT && (!p || all.nr - from < nr_last(r->t) || all_wait(r->t))) {
+	if (o->kind == ZUG_OUTCOME_TIMEOUT && (!p || all.nr - from < nr_last(r->t) || (!used_steps(o) && all_wait(r->t)))) {
 		put_use(r);
 		return UINT64_MAX;
 	}
