@@ -553,7 +553,8 @@ __noinline int pass_left_out(struct task_state *t, const struct zug_site *site)
 	if (site->obj_arg && site->pass.kind != ZUG_PASS_NEVER && !may_pass(bpf_get_current_task_btf(), t, site))
 		return false;
 	l->passes--;
-	if (is_alone(s, t) && !alarm_due(s)) {
+	/* quotas are of steps that are not left out: settled.h of search/ */
+	if (is_alone(s, t) && !alarm_due(s) && l->plan.kind != ZUG_PLAN_QUOTAS) {
 		lease_passed(t, site);
 	} else {
 		if (l->left)
