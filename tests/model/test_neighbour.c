@@ -902,7 +902,8 @@ static void test_given_up(void)
 			continue;
 		nr++;
 		steps = minimal(&p->model, order, r.steps, r.outcome);
-		same += with_gaps(&p->model, order, steps, r.outcome, &b) == a.trials && a.found && b.found && a.alone == b.alone && a.first.label.site == b.first.label.site &&
+		same += with_gaps(&p->model, order, steps, r.outcome, &b) == a.trials && a.found && b.found &&
+			a.alone == b.alone && a.first.label.site == b.first.label.site &&
 			a.second.label.site == b.second.label.site;
 	}
 	tap_ok(nr > 5 && same == nr, "what was given up is tried once more (%d of %d explain the same)", same, nr);
