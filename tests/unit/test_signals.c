@@ -92,9 +92,9 @@ static uint64_t number(const char *folder)
 static void only_others_folders(void **state)
 {
 	char *shares[] = { "/share", NULL };
-	char *env[] = { "TMPDIR=/scratch", "PATH=/usr/local/bin:bin::/home/me/work/bin:/scratch/x:/tmp:/share/bin:/opt/../tmp/b:"
+	char *env[] = { "TMPDIR=/scratch", "PATH=/usr/local/bin:bin::/home/me/dir/bin:/scratch/x:/tmp:/share/bin:/opt/../tmp/b:"
 			"/none/bin//:/tmpfs/bin", NULL };
-	struct session s = { .o.points.seen_only = true, .o.command.cwd = "/home/me/work", .o.command.envp = env,
+	struct session s = { .o.points.seen_only = true, .o.command.cwd = "/home/me/dir", .o.command.envp = env,
 			     .paths.shares = shares };
 	uint64_t numbers[ZUG_LOOKUPS] = {};
 
