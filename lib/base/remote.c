@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <sys/uio.h>
-#include <unistd.h>
 #include "lib/base/remote.h"
 
 ssize_t remote_read_some(pid_t pid, uint64_t addr, void *to, size_t len)
@@ -24,19 +21,4 @@ bool remote_write(pid_t pid, uint64_t addr, const void *from, size_t len)
 	struct iovec local = { (void *)from, len }, remote = { (void *)(uintptr_t)addr, len };
 
 	return process_vm_writev(pid, &local, 1, &remote, 1, 0) == (ssize_t)len;
-}
-
-bool remote_force(pid_t pid, uint64_t addr, const void *from, size_t len)
-{
-	char path[64];
-	bool done;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%d/mem", pid);
-	fd = open(path, O_WRONLY | O_CLOEXEC);
-	if (fd < 0)
-		return false;
-	done = pwrite(fd, from, len, (off_t)addr) == (ssize_t)len;
-	close(fd);
-	return done;
 }

@@ -16,7 +16,5 @@ ssize_t remote_read_some(pid_t pid, uint64_t addr, void *to, size_t len);
 /* True when all of it was read, or written; pages that the process itself could not write are not written. */
 bool remote_read(pid_t pid, uint64_t addr, void *to, size_t len);
 bool remote_write(pid_t pid, uint64_t addr, const void *from, size_t len);
-/* As remote_write(), also where the process itself could not write: it gets a page of its own there, which stays. */
-bool remote_force(pid_t pid, uint64_t addr, const void *from, size_t len);
 
 #endif

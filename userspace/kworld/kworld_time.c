@@ -23,6 +23,7 @@
 #include <time.h>
 #include "kworld/kworld_internal.h"
 #include "kernel/syscalls.h"
+#include "kernel/tracee.h"
 #include "kworld/vdso.h"
 #include "engine/expiry.h"
 #include "lib/base/array.h"
@@ -222,13 +223,14 @@ void kworld_timer_take(struct ktask *kt, const struct zug_event *e)
 		return;
 	forced[0] = time[0] | ZUG_TIME_FORCED;
 	forced[1] = time[1];
-	kt->timer_forced = remote_force(e->pid, e->obj2.offset, forced, sizeof(forced));
+	/* a page of the task's own comes of that, and stays */
+	kt->timer_forced = tracee_write(e->pid, e->obj2.offset, forced, sizeof(forced)) == (ssize_t)sizeof(forced);
 }
 
 void kworld_timer_give_back(struct ktask *kt, const struct zug_event *e)
 {
 	if (kt && kt->timer_forced)
-		remote_force(e->pid, e->obj2.offset, kt->timer_time, sizeof(kt->timer_time));
+		tracee_write(e->pid, e->obj2.offset, kt->timer_time, sizeof(kt->timer_time));
 	if (kt)
 		kt->timer_forced = false;
 }
