@@ -13,102 +13,10 @@
 #include "search/pair_order.h"
 #include "search/search_internal.h"
 #include "search/torn.h"
+#include "explained.h"
 #include "gen.h"
 #include "programs.h"
 #include "tap.h"
-
-#define MAX_ORDER	1024
-
-static const struct search_options options = { .fair = 1, .max_steps = 20000, .preemptions = -1 };
-
-struct tally {
-	int failures, found, unpaired, not_passing, wrong_part, wrong_pair, not_replayed;
-	uint64_t trials;
-};
-
-/* The minimal schedule that fails as order does. Its length. */
-static uint64_t minimal(const struct model *m, uint32_t *order, uint64_t nr, uint64_t failure)
-{
-	struct search *s = minimize_new(&options, order, nr, failure, 0, NULL, 0);
-	struct minimize_result result;
-	struct model_result r;
-
-	while (model_run(m, s, &r, NULL, 0) == SEARCH_GO)
-		;
-	minimize_result(s, &result);
-	nr = result.nr;
-	memcpy(order, result.tasks, nr * sizeof(*order));
-	search_free(s);
-	return nr;
-}
-
-/* The tasks of the execution number 'trial' of that neighbour search: its length, and whether it failed. */
-static uint64_t trial(const struct model *m, const uint32_t *order, uint64_t nr, uint64_t failure, uint64_t number,
-		      uint32_t *tasks, bool *failed)
-{
-	struct search *s = neighbour_new(&options, order, nr, failure, 0, NULL, 0);
-	struct model_result r = { 0 };
-
-	while (number-- && model_run(m, s, &r, tasks, MAX_ORDER) == SEARCH_GO)
-		;
-	search_free(s);
-	*failed = r.failed;
-	return r.steps;
-}
-
-static bool stands(const struct neighbour_op *o, const uint32_t *fails, uint64_t nr_f, const uint32_t *passes,
-		   uint64_t nr_p)
-{
-	return (o->failing == UINT64_MAX || (o->failing < nr_f && fails[o->failing] == o->task)) &&
-	       (o->passing == UINT64_MAX || (o->passing < nr_p && passes[o->passing] == o->task));
-}
-
-static void check(const struct model *m, uint32_t *order, uint64_t nr, uint64_t failure, struct tally *t)
-{
-	struct neighbour_result n;
-	struct access a, b;
-	uint32_t tasks[MAX_ORDER];
-	struct model_result r;
-	struct search *s;
-	uint64_t steps;
-	bool failed;
-
-	nr = minimal(m, order, nr, failure);
-	s = neighbour_new(&options, order, nr, failure, 0, NULL, 0);
-	while (model_run(m, s, &r, NULL, 0) == SEARCH_GO)
-		;
-	neighbour_result(s, &n);
-	search_free(s);
-	t->failures++;
-	t->not_replayed += !n.reproduced || !n.all;
-	t->trials += n.trials;
-	if (!n.found)
-		return;
-	t->found++;
-	steps = trial(m, order, nr, failure, n.trial, tasks, &failed);
-	t->not_passing += failed || steps != n.nr;
-	for (uint64_t i = 0; i < n.part; i++)
-		t->wrong_part += order[i] != tasks[i];
-	t->wrong_part += n.part < nr && n.part < steps && order[n.part] == tasks[n.part];
-	if (!n.nr_pairs) {
-		t->unpaired++;
-		return;
-	}
-	a = access_of(&n.first.label);
-	b = access_of(&n.second.label);
-	t->wrong_pair += n.first.task == n.second.task || !access_dependent(&a, &b) ||
-			 n.first.failing >= n.second.failing || n.second.passing >= n.first.passing ||
-			 !stands(&n.first, order, nr, tasks, steps) || !stands(&n.second, order, nr, tasks, steps);
-}
-
-static void report(const char *what, const struct tally *t)
-{
-	tap_ok(t->failures && !t->not_replayed && !t->not_passing && !t->wrong_part && !t->wrong_pair,
-	       "%s: of %d failures %d have a neighbour, all of which pass (%d do not), part where they are said to "
-	       "(%d do not), with a pair in both orders (%d are wrong, %d have none); %llu trials", what, t->failures,
-	       t->found, t->not_passing, t->wrong_part, t->wrong_pair, t->unpaired,
-	       (unsigned long long)t->trials);
-}
 
 static void test_programs(void)
 {
@@ -119,16 +27,16 @@ static void test_programs(void)
 
 	for (size_t i = 0; i < sizeof(on) / sizeof(on[0]); i++) {
 		struct program *p = program_new(on[i].family, on[i].n);
-		struct tally t = { 0 };
+		struct explained_tally t = { 0 };
 
 		for (uint64_t seed = 1; seed <= 10; seed++) {
-			uint32_t order[MAX_ORDER];
+			uint32_t order[EXPLAINED_ORDER];
 			struct model_result r;
 
-			if (model_fail(&p->model, seed, 5000, &r, order, MAX_ORDER))
-				check(&p->model, order, r.steps, r.outcome, &t);
+			if (model_fail(&p->model, seed, 5000, &r, order, EXPLAINED_ORDER))
+				explained_check(&p->model, order, r.steps, r.outcome, &t);
 		}
-		report(p->name, &t);
+		explained_report(p->name, &t);
 		tap_ok(t.found == t.failures && !t.unpaired, "%s: every failure has a neighbour with a pair", p->name);
 		program_free(p);
 	}
@@ -138,36 +46,36 @@ static void test_random_programs(void)
 {
 	struct gen_program *p = malloc(sizeof(*p));
 	int programs = tap_scale(400, 4000);
-	struct tally t = { 0 };
+	struct explained_tally t = { 0 };
 
 	for (int i = 0; i < programs; i++) {
-		uint32_t order[MAX_ORDER];
+		uint32_t order[EXPLAINED_ORDER];
 		struct model_result r;
 		struct rng rng;
 
 		rng_seed(&rng, 7, (uint64_t)i);
 		gen_program(p, &rng, GEN_ALL & ~GEN_CHOICE, 3, 14, 2);
-		if (model_fail(&p->model, (uint64_t)i, 50, &r, order, MAX_ORDER))
-			check(&p->model, order, r.steps, r.outcome, &t);
+		if (model_fail(&p->model, (uint64_t)i, 50, &r, order, EXPLAINED_ORDER))
+			explained_check(&p->model, order, r.steps, r.outcome, &t);
 	}
 	free(p);
-	report("random programs", &t);
+	explained_report("random programs", &t);
 }
 
 /* What a lost update comes down to, and two locks in two orders. */
 static void test_pair(const char *family, unsigned int first, unsigned int second)
 {
 	struct program *p = program_new(family, 10);
-	uint32_t order[MAX_ORDER];
+	uint32_t order[EXPLAINED_ORDER];
 	struct neighbour_result n;
 	struct model_result r;
 	uint64_t failure, nr;
 	struct search *s;
 
-	model_fail(&p->model, 4, -1, &r, order, MAX_ORDER);
+	model_fail(&p->model, 4, -1, &r, order, EXPLAINED_ORDER);
 	failure = r.outcome;
-	nr = minimal(&p->model, order, r.steps, failure);
-	s = neighbour_new(&options, order, nr, failure, 0, NULL, 0);
+	nr = explained_minimal(&p->model, order, r.steps, failure);
+	s = neighbour_new(&explained_options, order, nr, failure, 0, NULL, 0);
 	while (model_run(&p->model, s, &r, NULL, 0) == SEARCH_GO)
 		;
 	neighbour_result(s, &n);
@@ -175,13 +83,13 @@ static void test_pair(const char *family, unsigned int first, unsigned int secon
 	       n.first.label.object == n.second.label.object, "%s: its pair (%s, %s)", family,
 	       zug_op_name(n.first.label.op), zug_op_name(n.second.label.op));
 	search_free(s);
-	s = neighbour_new(&options, order, nr, failure + 1, 0, NULL, 0);
+	s = neighbour_new(&explained_options, order, nr, failure + 1, 0, NULL, 0);
 	while (model_run(&p->model, s, &r, NULL, 0) == SEARCH_GO)
 		;
 	neighbour_result(s, &n);
 	tap_ok(!n.reproduced && !n.found && n.trials == 1, "%s: a schedule that fails in another way has none", family);
 	search_free(s);
-	s = neighbour_new(&options, order, nr, failure, 1, NULL, 0);
+	s = neighbour_new(&explained_options, order, nr, failure, 1, NULL, 0);
 	while (model_run(&p->model, s, &r, NULL, 0) == SEARCH_GO)
 		;
 	neighbour_result(s, &n);
@@ -198,16 +106,16 @@ static void test_gate(void)
 
 	for (uint64_t seed = 1; seed <= 20; seed++) {
 		struct neighbour_result n;
-		uint32_t order[MAX_ORDER];
+		uint32_t order[EXPLAINED_ORDER];
 		struct model_result r;
 		struct search *s;
 		uint64_t steps;
 
-		if (!model_fail(&p->model, seed, 100, &r, order, MAX_ORDER))
+		if (!model_fail(&p->model, seed, 100, &r, order, EXPLAINED_ORDER))
 			continue;
 		nr++;
-		steps = minimal(&p->model, order, r.steps, r.outcome);
-		s = neighbour_new(&options, order, steps, r.outcome, 0, NULL, 0);
+		steps = explained_minimal(&p->model, order, r.steps, r.outcome);
+		s = neighbour_new(&explained_options, order, steps, r.outcome, 0, NULL, 0);
 		while (model_run(&p->model, s, &r, NULL, 0) == SEARCH_GO)
 			;
 		neighbour_result(s, &n);
@@ -226,12 +134,12 @@ static void test_torn(uint32_t clerks)
 	struct search *s = model_search("preemption", 1, 1);
 	struct neighbour_result n;
 	struct model_result r;
-	uint32_t order[MAX_ORDER];
+	uint32_t order[EXPLAINED_ORDER];
 
-	if (model_run(&p->model, s, &r, order, MAX_ORDER) != SEARCH_GO || !r.failed)
+	if (model_run(&p->model, s, &r, order, EXPLAINED_ORDER) != SEARCH_GO || !r.failed)
 		abort();
 	search_free(s);
-	s = neighbour_new(&options, order, r.steps, r.outcome, 0, NULL, 0);
+	s = neighbour_new(&explained_options, order, r.steps, r.outcome, 0, NULL, 0);
 	while (model_run(&p->model, s, &r, NULL, 0) == SEARCH_GO)
 		;
 	neighbour_result(s, &n);
@@ -257,19 +165,19 @@ static void test_numbered(const char *family, uint32_t n)
 	int differ = 0, renamed = 0;
 
 	for (uint64_t seed = 1; seed <= 20; seed++) {
-		uint32_t order[MAX_ORDER];
+		uint32_t order[EXPLAINED_ORDER];
 		struct model_result m;
 		uint64_t nr, failure;
 		struct search *s;
 
-		model_fail(&p->model, seed, -1, &m, order, MAX_ORDER);
+		model_fail(&p->model, seed, -1, &m, order, EXPLAINED_ORDER);
 		failure = m.outcome;
-		nr = minimal(&p->model, order, m.steps, failure);
+		nr = explained_minimal(&p->model, order, m.steps, failure);
 		for (int k = 0; k < 2; k++) {
 			struct model model = p->model;
 
 			model.numbered = k;
-			s = neighbour_new(&options, order, nr, failure, 0, NULL, 0);
+			s = neighbour_new(&explained_options, order, nr, failure, 0, NULL, 0);
 			while (model_run(&model, s, &m, NULL, 0) == SEARCH_GO)
 				;
 			neighbour_result(s, &r[k]);
@@ -287,7 +195,7 @@ static void test_numbered(const char *family, uint32_t n)
 /* The pair that is tried first is on what the last operation of the failing execution acts on. */
 static bool is_on_last(const struct model *m, const uint32_t *order, uint64_t nr, uint64_t failure, bool misuse)
 {
-	struct search *s = neighbour_new(&options, order, nr, failure, 0, NULL, 0);
+	struct search *s = neighbour_new(&explained_options, order, nr, failure, 0, NULL, 0);
 	const struct neighbour *n = search_state(s);
 	struct model_result r;
 	uint64_t last = 0;
@@ -312,10 +220,10 @@ static void test_misuse(const char *family, uint32_t n)
 	int nr = 0, without = 0, misuse = 0;
 
 	for (uint64_t seed = 1; seed <= 20; seed++) {
-		uint32_t order[MAX_ORDER];
+		uint32_t order[EXPLAINED_ORDER];
 		struct model_result r;
 
-		if (!model_fail(&p->model, seed, 5000, &r, order, MAX_ORDER))
+		if (!model_fail(&p->model, seed, 5000, &r, order, EXPLAINED_ORDER))
 			continue;
 		nr++;
 		without += is_on_last(&p->model, order, r.steps, r.outcome, false);
@@ -402,7 +310,7 @@ static void test_siblings(void)
 	enum { NUMBER, OP, ANSWER = 3, ARGUMENT = 5, GET = 1, SET, SERVER_SEM = 0 };
 	struct model_step code[8][128], *step;
 	struct model m = { .name = "siblings", .nr_tasks = 8, .nr_started = 1, .parent = { 0, 0, 0, 0, 2, 2, 3, 3 } };
-	uint32_t order[MAX_ORDER], tasks[MAX_ORDER];
+	uint32_t order[EXPLAINED_ORDER], tasks[EXPLAINED_ORDER];
 	struct neighbour_result n;
 	struct model_result r;
 	struct search *s;
@@ -457,10 +365,10 @@ static void test_siblings(void)
 #undef ADD
 	for (int t = 0; t < 8; t++)
 		m.code[t] = code[t];
-	if (!model_fail(&m, 1, 1000, &r, order, MAX_ORDER))
+	if (!model_fail(&m, 1, 1000, &r, order, EXPLAINED_ORDER))
 		abort();
-	nr = minimal(&m, order, r.steps, r.outcome);
-	s = neighbour_new(&options, order, nr, r.outcome, 0, NULL, 0);
+	nr = explained_minimal(&m, order, r.steps, r.outcome);
+	s = neighbour_new(&explained_options, order, nr, r.outcome, 0, NULL, 0);
 	while (model_run(&m, s, &r, NULL, 0) == SEARCH_GO)
 		;
 	neighbour_result(s, &n);
@@ -472,7 +380,7 @@ static void test_siblings(void)
 	       "siblings: that the one asks (task %u, op %u) before the other has set it (task %u, op %u) decides", n.first.task,
 	       n.first.label.op, n.second.task, n.second.label.op);
 	tap_ok(n.trials <= 16, "siblings: the places are found by halves (%llu trials)", (unsigned long long)n.trials);
-	trial(&m, order, nr, r.outcome, n.trial, tasks, &failed);
+	explained_trial(&m, order, nr, r.outcome, n.trial, tasks, &failed);
 	tap_ok(!failed, "siblings: the trial that is told passes");
 }
 
@@ -492,7 +400,7 @@ static void test_own_first(bool known)
 	enum { NUMBER, SEEN, FILES, NR_FILES = 20, ANSWERS = 2 };
 	struct model_step code[5][64];
 	struct model m = { .name = "own", .nr_tasks = 5, .nr_started = 1 };
-	uint32_t order[MAX_ORDER];
+	uint32_t order[EXPLAINED_ORDER];
 	struct neighbour_result n;
 	struct model_result r;
 	struct search *s;
@@ -524,10 +432,10 @@ static void test_own_first(bool known)
 #undef ADD
 	for (int t = 0; t < 5; t++)
 		m.code[t] = code[t];
-	if (!model_fail(&m, 1, 1000, &r, order, MAX_ORDER))
+	if (!model_fail(&m, 1, 1000, &r, order, EXPLAINED_ORDER))
 		abort();
-	nr = minimal(&m, order, r.steps, r.outcome);
-	s = neighbour_new(&options, order, nr, r.outcome, 0, NULL, 0);
+	nr = explained_minimal(&m, order, r.steps, r.outcome);
+	s = neighbour_new(&explained_options, order, nr, r.outcome, 0, NULL, 0);
 	if (known)
 		neighbour_set_users(s, is_servers, NULL);
 	while (model_run(&m, s, &r, NULL, 0) == SEARCH_GO)
@@ -663,214 +571,11 @@ static void test_siblings_meet(void)
 	settled_release(&n.now_steps);
 }
 
-/* The seed's first failure, made minimal, is explained; false: it does not fail so often. */
-static bool explains(const struct model *m, uint64_t seed, uint64_t most, struct tally *all, struct neighbour_result *n)
-{
-	uint32_t order[MAX_ORDER];
-	struct model_result r;
-	struct search *s;
-	uint64_t steps;
-
-	if (!model_fail(m, seed, most, &r, order, MAX_ORDER))
-		return false;
-	check(m, order, r.steps, r.outcome, all);
-	model_fail(m, seed, most, &r, order, MAX_ORDER);
-	steps = minimal(m, order, r.steps, r.outcome);
-	s = neighbour_new(&options, order, steps, r.outcome, 0, NULL, 0);
-	while (model_run(m, s, &r, NULL, 0) == SEARCH_GO)
-		;
-	neighbour_result(s, n);
-	search_free(s);
-	return true;
-}
-
-/*
- * Two tasks look at each other's flag before they raise their own, so both come to what only one may use at a time. That one's
- * write comes between the other's write and its check decides, and so does each look: the looks are what is wrong.
- */
-static void test_looks(void)
-{
-	enum { X = 2 };
-	struct model_step code[2][16];
-	struct model m = { .name = "looks", .nr_tasks = 2, .nr_started = 2, .parent = { 0, 0 } };
-	struct tally all = { 0 };
-	int looks = 0, nr = 0;
-
-	for (uint8_t t = 0; t < 2; t++) {
-		struct model_step *raised;
-		uint16_t n = 0;
-
-		code[t][n++] = (struct model_step){ M_READ, 1 - t, 0, 0, 0 };
-		raised = &code[t][n];
-		code[t][n++] = (struct model_step){ M_JUMP_EQ, 0, 0, 1, 0 };
-		code[t][n++] = (struct model_step){ M_WRITE, t, 0, 1, 0 };
-		code[t][n++] = (struct model_step){ M_WRITE, X, 0, 1 + t, 0 };
-		code[t][n++] = (struct model_step){ M_READ, X, 0, 0, 0 };
-		code[t][n++] = (struct model_step){ M_ASSERT, 0, 0, 1 + t, 0 };
-		raised->to = n;
-		m.len[t] = n;
-		m.code[t] = code[t];
-	}
-	for (uint64_t seed = 1; seed <= 20; seed++) {
-		struct neighbour_result n;
-
-		if (!explains(&m, seed, 100, &all, &n))
-			continue;
-		nr++;
-		looks += n.found && n.alone && n.first.label.op == ZUG_OP_DATA_READ && n.second.label.op == ZUG_OP_DATA_WRITE &&
-			 n.first.label.object == n.second.label.object &&
-			 !model_is_on(NULL, n.first.label.object, "v2");
-	}
-	tap_ok(nr > 5 && looks == nr, "the look by which a task came to where another one was is named (%d of %d)", looks, nr);
-	report("looks", &all);
-}
-
-/* Two print one text in the other order, and 2 changes it before 1 prints it again: that is the pair that is told. */
-static void test_copies_told(void)
-{
-	enum { WC = ZUG_L_WRITE | ZUG_L_COPIES };
-	uint32_t fails[] = { 1, 2, 2, 1 }, passes[] = { 2, 1, 1, 2 };
-	const struct zug_label first = { .op = ZUG_OP_DATA_WRITE, .object = 80, .object2 = 77, .flags = WC, .site = 101 };
-	const struct zug_label second = { .op = ZUG_OP_DATA_WRITE, .object = 81, .object2 = 77, .flags = WC, .site = 102 };
-	const struct zug_label changes = { .op = ZUG_OP_DATA_WRITE, .object = 77, .site = 103 };
-	const struct zug_label again = { .op = ZUG_OP_DATA_WRITE, .object = 80, .object2 = 77, .flags = WC, .site = 104 };
-	struct zug_label in_failing[] = { first, second, changes, again }, in_passing[] = { second, first, again, changes };
-	struct neighbour n = { .phase = INSTEAD, .fails = { .tasks = fails, .labels = in_failing, .nr = 4 },
-			       .now = { .tasks = passes, .labels = in_passing, .nr = 4 } };
-	struct neighbour_result r = { 0 };
-
-	if (neighbour_compare(&n, &r))
-		abort();
-	tap_ok(r.nr_pairs == 1 && r.first.label.site == 103 && r.second.label.site == 104,
-	       "copies: two that only copy what they have in common are not told (%llu pairs, the first at %llu)",
-	       (unsigned long long)r.nr_pairs, (unsigned long long)r.first.label.site);
-}
-
-/*
- * Task 0 looks whether a handle is still good, and then changes what it stands for, under a lock. Task 1 gives the handle up,
- * uses the object anew, and checks it. That the change comes between that use and the check decides, and so does the look: it
- * is what is wrong.
- */
-static void test_stale_look(void)
-{
-	enum { GENERATION, BALANCE };
-	struct model_step code[2][16] = {
-		{ { M_READ, GENERATION, 0, 0, 0 }, { M_JUMP_NE, 0, 0, 0, 6 }, { M_LOCK, 0, 0, 0, 0 }, { M_READ, BALANCE, 1, 0, 0 },
-		  { M_STORE, BALANCE, 1, 50, 0 }, { M_UNLOCK, 0, 0, 0, 0 } },
-		{ { M_LOCK, 1, 0, 0, 0 }, { M_WRITE, GENERATION, 0, 1, 0 }, { M_UNLOCK, 1, 0, 0, 0 }, { M_LOCK, 0, 0, 0, 0 },
-		  { M_WRITE, BALANCE, 0, 1, 0 }, { M_UNLOCK, 0, 0, 0, 0 }, { M_LOCK, 0, 0, 0, 0 }, { M_READ, BALANCE, 1, 0, 0 },
-		  { M_UNLOCK, 0, 0, 0, 0 }, { M_ASSERT, 0, 1, 1, 0 } },
-	};
-	struct model m = { .name = "stale look", .nr_tasks = 2, .nr_started = 2, .parent = { 0, 0 }, .code = { code[0], code[1] },
-			   .len = { 6, 10 } };
-	struct tally all = { 0 };
-	int looks = 0, nr = 0;
-
-	for (uint64_t seed = 1; seed <= 40; seed++) {
-		struct neighbour_result n;
-
-		if (!explains(&m, seed, 200, &all, &n))
-			continue;
-		nr++;
-		looks += n.found && n.alone && n.first.task == 0 && n.first.label.op == ZUG_OP_DATA_READ &&
-			 n.second.label.op == ZUG_OP_DATA_WRITE && model_is_on(NULL, n.first.label.object, "v0");
-	}
-	tap_ok(nr > 5 && looks == nr, "the look whose answer was not true any more is named (%d of %d)", looks, nr);
-	report("stale look", &all);
-}
-
-/*
- * A writer looks whether there is a reader, and says only then that it is there. The reader that comes between reads what the
- * writer has half changed, and says so: it acts on its last look while that is true. The writer's look no longer is, or the
- * reader's for it. atomic: these two are atomic, and the reader's first look at what they protect is no longer true, too.
- */
-static void test_acted_on(bool atomic)
-{
-	enum { READER, WRITER, X, Y, BAD };
-	struct model_step writer[] = {
-		{ M_READ, READER, 0, 0, 0 }, { M_JUMP_NE, 0, 0, 0, 6 }, { M_WRITE, WRITER, 0, 1, 0 }, { M_WRITE, X, 0, 1, 0 },
-		{ M_WRITE, Y, 0, 1, 0 }, { M_WRITE, WRITER, 0, 0, 0 },
-	};
-	struct model_step reader[] = {
-		{ M_WRITE, READER, 0, 1, 0 }, { M_READ, WRITER, 0, 0, 0 }, { M_JUMP_NE, 0, 0, 0, 8 },
-		{ M_READ, X, 1, 0, 0 }, { M_READ, Y, 2, 0, 0 }, { M_JUMP_EQ, 0, 1, atomic, 8 },
-		{ M_JUMP_EQ, 0, 2, !atomic, 8 }, { M_WRITE, BAD, 0, 1, 0 },
-		{ M_WRITE, READER, 0, 0, 0 },
-	};
-	struct model_step judge[] = {
-		{ M_JOIN, 0, 0, 0, 0 }, { M_JOIN, 1, 0, 0, 0 }, { M_READ, BAD, 0, 0, 0 }, { M_ASSERT, 0, 0, 0, 0 },
-	};
-	struct model m = { .name = "acted on", .nr_tasks = 3, .nr_started = 3, .code = { writer, reader, judge },
-			   .len = { 6, 9, 4 }, .atomic = atomic ? 1 << READER | 1 << WRITER : 0 };
-	struct tally all = { 0 };
-	int looks = 0, nr = 0;
-
-	for (uint64_t seed = 1; seed <= 40; seed++) {
-		struct neighbour_result n;
-
-		if (!explains(&m, seed, 400, &all, &n))
-			continue;
-		nr++;
-		looks += n.found && n.alone && n.first.label.op == (atomic ? ZUG_OP_ATOMIC_LOAD : ZUG_OP_DATA_READ) &&
-			 (model_is_on(NULL, n.first.label.object, "v0") || model_is_on(NULL, n.first.label.object, "v1"));
-	}
-	tap_ok(nr > 5 && looks == nr, "%s (%d of %d)", atomic ? "a look at a word is named, not one at what it protects" :
-	       "a look that was acted on while it was true is not named", looks, nr);
-	report("acted on", &all);
-}
-
-/*
- * Peterson's lock where each gives the turn away before it says that it wants to go in: one finds that the other does not want
- * to, and goes in. It acts on that while it is true. The other says so then, and has the turn. What both do there decides, and so
- * does that look; a third task judges. at_once: who finds that it is not alone does.
- */
-static void test_way_in(bool at_once)
-{
-	enum { WANTS, TURN = 2, INSIDE, BOTH };
-	struct model_step code[2][20], judge[] = {
-		{ M_JOIN, 0, 0, 0, 0 }, { M_JOIN, 1, 0, 0, 0 }, { M_READ, BOTH, 0, 0, 0 }, { M_ASSERT, 0, 0, 0, 0 },
-	};
-	struct model m = { .name = "way in", .nr_tasks = 3, .nr_started = 3, .code = { code[0], code[1], judge },
-			   .len = { 13, 13, 4 } };
-	struct tally all = { 0 };
-	int looks = 0, nr = 0;
-
-	for (uint8_t t = 0; t < 2; t++) {
-		const struct model_step steps[] = {
-			{ M_WRITE, TURN, 0, 1 - t, 0 }, { M_WRITE, WANTS + t, 0, 1, 0 }, { M_READ, WANTS + 1 - t, 0, 0, 0 },
-			{ M_JUMP_NE, 0, 0, 1, 6 }, { M_READ, TURN, 1, 0, 0 }, { M_JUMP_EQ, 0, 1, 1 - t, 12 },
-			{ M_READ, INSIDE, 2, 0, 0 }, { M_STORE, INSIDE, 2, 1, 0 }, { M_READ, INSIDE, 2, 0, 0 },
-			{ M_JUMP_EQ, 0, 2, 1, 11 }, { M_WRITE, BOTH, 0, 1, 0 }, { M_STORE, INSIDE, 2, -1, 0 },
-			{ M_WRITE, WANTS + t, 0, 0, 0 },
-		};
-		const struct model_step alone[] = {
-			{ M_READ, INSIDE, 2, 0, 0 }, { M_ASSERT, 0, 2, 0, 0 }, { M_WRITE, INSIDE, 0, 1, 0 }, { M_LOCAL, 0, 0, 0, 0 },
-			{ M_WRITE, INSIDE, 0, 0, 0 }, { M_LOCAL, 0, 0, 0, 0 },
-		};
-
-		memcpy(code[t], steps, sizeof(steps));
-		if (at_once)
-			memcpy(code[t] + 6, alone, sizeof(alone));
-	}
-	for (uint64_t seed = 1; seed <= 40; seed++) {
-		struct neighbour_result n;
-
-		if (!explains(&m, seed, 400, &all, &n))
-			continue;
-		nr++;
-		looks += n.found && n.alone && n.first.label.op == ZUG_OP_DATA_READ && n.second.label.op == ZUG_OP_DATA_WRITE &&
-			 !model_is_on(NULL, n.first.label.object, "v3") && !model_is_on(NULL, n.first.label.object, "v4");
-	}
-	tap_ok(nr > 5 && looks == nr, "the look by which one came where the other was is named%s (%d of %d)",
-	       at_once ? ", where the other is about to leave" : "", looks, nr);
-	report("way in", &all);
-}
-
 /* The neighbour of that schedule; each execution behind the first is given up once before it is made. How many were made. */
 static uint64_t with_gaps(const struct model *m, const uint32_t *order, uint64_t nr, uint64_t failure, struct neighbour_result *n)
 {
 	const struct search_end given_up = { .result = SEARCH_ABANDONED };
-	struct search *s = neighbour_new(&options, order, nr, failure, 0, NULL, 0);
+	struct search *s = neighbour_new(&explained_options, order, nr, failure, 0, NULL, 0);
 	struct model_result r;
 	uint64_t made = 0;
 
@@ -893,15 +598,15 @@ static void test_given_up(void)
 
 	for (uint64_t seed = 1; seed <= 20; seed++) {
 		struct neighbour_result a, b;
-		uint32_t order[MAX_ORDER];
-		struct tally all = { 0 };
+		uint32_t order[EXPLAINED_ORDER];
+		struct explained_tally all = { 0 };
 		struct model_result r;
 		uint64_t steps;
 
-		if (!explains(&p->model, seed, 500, &all, &a) || !model_fail(&p->model, seed, 500, &r, order, MAX_ORDER))
+		if (!explained_first(&p->model, seed, 500, &all, &a) || !model_fail(&p->model, seed, 500, &r, order, EXPLAINED_ORDER))
 			continue;
 		nr++;
-		steps = minimal(&p->model, order, r.steps, r.outcome);
+		steps = explained_minimal(&p->model, order, r.steps, r.outcome);
 		same += with_gaps(&p->model, order, steps, r.outcome, &b) == a.trials && a.found && b.found &&
 			a.alone == b.alone && a.first.label.site == b.first.label.site &&
 			a.second.label.site == b.second.label.site;
@@ -910,81 +615,8 @@ static void test_given_up(void)
 	program_free(p);
 }
 
-/*
- * Task 0 looks at something, and then at something else; task 1 writes, and then changes what was looked at first. Where it
- * writes what was looked at second, the first look behind the change brings the second one behind that, too: that it passes
- * then says nothing of the first.
- */
-static void test_stale_alone(void)
-{
-	enum { LOOKED_AT = 77, CHECKED, OWN, OTHER };
-	uint32_t tasks[] = { 0, 0, 1, 1, 1, 0 };
-	struct zug_label labels[] = {
-		{ .op = ZUG_OP_DATA_READ, .object = LOOKED_AT }, { .op = ZUG_OP_DATA_READ, .object = OWN },
-		{ .op = ZUG_OP_DATA_WRITE, .object = OTHER }, { .op = ZUG_OP_DATA_WRITE, .object = LOOKED_AT },
-		{ .op = ZUG_OP_DATA_WRITE, .object = CHECKED }, { .op = ZUG_OP_DATA_READ, .object = CHECKED },
-	};
-	struct critical_pair pairs[] = { { .first = 4, .second = 5, .wide = true }, { .first = 0, .second = 3 } };
-	struct neighbour n = { .pairs = pairs, .nr_pairs = 2, .led = { .tasks = tasks, .labels = labels, .nr = 6 } };
-
-	n.failing = (struct critical){ .s = &n.led, .nr_tasks = 2 };
-	neighbour_find_looks(&n, &pairs[0]);
-	tap_ok(n.nr_looks == 1 && n.looks[0] == 1, "a look that another task makes untrue is tried");
-	labels[2].object = OWN;
-	neighbour_find_looks(&n, &pairs[0]);
-	tap_ok(!n.nr_looks, "one behind which its task did what the other depends on is not");
-}
-
-/*
- * A wide pair stands for all that two tasks do with a variable. Where its own operations are two looks, which decide
- * nothing, the first task's change comes before the second's look, or the second's before its own.
- */
-static void test_changes_told(void)
-{
-	enum { LOOK, CHANGE };
-	const struct zug_label ops[] = { { .op = ZUG_OP_DATA_READ, .object = 77 },
-					 { .op = ZUG_OP_DATA_WRITE, .object = 77, .flags = ZUG_L_WRITE } };
-	static const struct {
-		int what[4];			/* of task 1, twice, and of task 2 */
-		size_t second, named[2];
-	} kinds[] = { { { LOOK, CHANGE, LOOK, CHANGE }, 2, { 1, 2 } }, { { LOOK, CHANGE, CHANGE, LOOK }, 3, { 0, 2 } } };
-	uint32_t fails[] = { 1, 1, 2, 2 }, passes[] = { 2, 2, 1, 1 };
-	uint32_t births[] = { 0, 0, 0 }, parents[] = { SEARCH_NO_TASK, 0, 0 };
-
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		struct critical_pair pair = { .first = 0, .second = kinds[i].second, .wide = true };
-		struct zug_label labels[4], in_passing[4];
-		struct neighbour n = { .phase = REVERSE, .pairs = &pair, .nr_pairs = 1,
-				       .fails = { .tasks = fails, .labels = labels, .nr = 4 },
-				       .now = { .tasks = passes, .labels = in_passing, .nr = 4 } };
-		struct neighbour_result r = { 0 };
-
-		for (int k = 0; k < 4; k++) {
-			labels[k] = ops[kinds[i].what[k]];
-			labels[k].site = 100 + k;
-			in_passing[(k + 2) % 4] = labels[k];
-		}
-		n.led = n.fails;
-		n.failing = (struct critical){ .s = &n.led, .births = births, .parents = parents, .nr_tasks = 3 };
-		if (neighbour_compare(&n, &r))
-			abort();
-		tap_ok(r.alone && r.first.label.site == 100 + kinds[i].named[0] &&
-		       r.second.label.site == 100 + kinds[i].named[1],
-		       "changes: where two looks stand for more, a change is told (%llu and %llu)",
-		       (unsigned long long)r.first.label.site, (unsigned long long)r.second.label.site);
-	}
-}
-
 int main(void)
 {
-	test_changes_told();
-	test_looks();
-	test_stale_look();
-	test_acted_on(false);
-	test_acted_on(true);
-	test_way_in(false);
-	test_way_in(true);
-	test_stale_alone();
 	test_given_up();
 	test_siblings();
 	test_own_first(false);
@@ -992,7 +624,6 @@ int main(void)
 	test_processes_follow();
 	test_siblings_decide();
 	test_siblings_meet();
-	test_copies_told();
 	test_readers();
 	test_sides();
 	test_programs();
