@@ -657,6 +657,8 @@ int BPF_PROG(zug_breakpoint, struct pt_regs *regs)
 		h.t->last_lock = 0;
 		return 0;
 	}
+	if (site && site->access & ZUG_ACCESS_INNER && passes_inner(h.t, site, hit_argument(&h, site->obj_arg), h.ret))
+		return 0;
 	if (site && site->flags & ZUG_SITE_EXECUTES) {
 		hit_executes(&h);
 		return 0;

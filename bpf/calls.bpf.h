@@ -353,6 +353,7 @@ __noinline int call_point(struct task_state *t, const struct call_args *args)
 	s = &sandboxes[t->slot & (ZUG_MAX_SANDBOXES - 1)];
 	tell_call(t, ZUG_EV_SYSCALL, args);
 	t->ev.before_addr = t->last_lock;
+	t->nr_inner = 0;
 	s->nr_points++;
 	reaches_point(s);
 	/* what is left out is no decision, and user space names what it acts on */

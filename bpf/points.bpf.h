@@ -267,6 +267,7 @@ static __always_inline void stop(struct zug_sandbox *s, struct task_state *t, co
 	int says = PLAN_STOPS;
 	bool stays;
 
+	t->nr_inner = 0;
 	s->nr_points++;
 	reaches_point(s);
 	stays = always || ring_crowded(t);
@@ -584,6 +585,44 @@ static __always_inline __u32 unseen(struct task_struct *p, struct task_state *t,
 		return place;
 	t->ev.flags |= ZUG_EF_LEFT_OUT;
 	return ZUG_CALLER_LEFT_OUT;
+}
+
+/* So often in a row. Behind that the task may wait in a loop for another one, which needs steps to be seen (LEFT_OUT_MOST). */
+#define INNER_MOST	20000
+
+/*
+ * The holder passes a lock that a library of the distribution uses for itself, in a process that has had one task only: that is
+ * no step at all. What the threads have seen that it creates later is ordered by that. A client of a server came to 2,500 of
+ * these while OpenSSL began and ended, each with its event. Locks are made and destroyed in memory that is another object's later:
+ * elsewhere it may be misuse to do it twice. A lock whose memory was never touched is free.
+ */
+__noinline int passes_inner(struct task_state *t, const struct zug_site *site, __u64 lock, __u64 ret)
+{
+	struct task_struct *p = bpf_get_current_task_btf();
+	struct mm_struct *mm = LOOSE(p)->mm;
+	struct space *sp = mm_space(mm);
+	struct zug_where w = {};
+	struct zug_sandbox *s;
+
+	if (!t || !site || !sp || sp->mates || t->nr_inner >= INNER_MOST || in_own_code(sp, ret))
+		return false;
+	s = &sandboxes[t->slot & (ZUG_MAX_SANDBOXES - 1)];
+	if (!(s->setup.syscall_points & ZUG_SYS_NO_INNER) || site->flags & (ZUG_SITE_WAITS | ZUG_SITE_FROM))
+		return false;
+	if ((lock < LOOSE(mm)->start_brk || lock >= LOOSE(mm)->brk) &&
+	    (site->pass.kind == ZUG_PASS_NEVER || !addr_where(sp, lock, &w) || w.ino || w.dev))
+		return false;
+	if (site->pass.kind > ZUG_PASS_ALWAYS) {
+		if (!bpf_probe_read_user(t->ev.word, sizeof(t->ev.word), (void *)lock))
+			t->ev.flags |= ZUG_EF_WORDS;
+		else if (site->pass.kind == ZUG_PASS_OWNER)
+			return false;
+		if (t->ev.flags & ZUG_EF_WORDS && !may_pass(p, t, site))
+			return false;
+	}
+	t->nr_inner++;
+	holder_ran(s);
+	return true;
 }
 
 /* A task comes to where its search begins. false: it has been there, and the place is none else. */

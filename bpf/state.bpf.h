@@ -169,6 +169,7 @@ struct task_state {
 	__u32 small;		/* the primitive that it last reached is a lock of Rust's: the next one may lie right */
 				/* behind it */
 	__u64 prim[2];		/* addresses of the primitive it last reached, and of a wait's mutex */
+	__u32 nr_inner;		/* so often in a row it has passed what is no point (passes_inner()) */
 	__u64 last_lock;	/* of its last point at an instruction: the lock there; 0: there was none */
 	__u32 fault;		/* the call that it makes is to have that fault (zug_ctl.fault); 0: none, or it is over */
 	__s32 timed_nr;		/* the call that deadline belongs to */

@@ -14,7 +14,7 @@
 #include "zug_abi_lease.h"
 #include "zug_note.h"
 
-#define ZUG_ABI_VERSION		43
+#define ZUG_ABI_VERSION		44
 #define ZUG_MAX_SANDBOXES	256	/* a power of two */
 #define ZUG_MAX_TASKS		32768	/* of all sandboxes together */
 /* The kernel's watchdog looks every 15 s, and strikes when a task has waited for 30 s. */
@@ -410,6 +410,8 @@ struct zug_installed {
 #define ZUG_SYS_NOT_INSTALLED	(1u << 8)
 /* nor are those whose effect no other task can see (unseen.bpf.h) */
 #define ZUG_SYS_SEEN_ONLY	(1u << 9)
+/* nor are the locks that a library of the distribution takes for itself in a process with one task (passes_inner()) */
+#define ZUG_SYS_NO_INNER	(1u << 10)
 
 #define ZUG_TIME_SPEC	0	/* pointer to a timespec, NULL is for ever */
 #define ZUG_TIME_MS	1	/* milliseconds, negative is for ever */

@@ -74,6 +74,7 @@ enum zug_plan_kind {
 						/* where pass says that it is free */
 #define ZUG_ACCESS_NEW		(1u << 5)	/* an object is none of the program's own static data: user space may */
 						/* give it a number at this point */
+#define ZUG_ACCESS_INNER	(1u << 6)	/* of a site: on a lock, and it may be no point (ZUG_SYS_NO_INNER) */
 #define ZUG_OBJECT_ANY		1ull		/* it could do anything; with WRITES */
 struct zug_access {
 	__u64 object[2];	/* in memory: zug_object_key(), else as labels say it; 0: none. [1] is 0 when [0] is */

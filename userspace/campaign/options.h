@@ -63,7 +63,9 @@ struct options_points {
 	bool not_installed;	/* calls that only read what the distribution has installed are no points */
 				/* (ZUG_SYS_NOT_INSTALLED) */
 	bool seen_only;		/* nor are calls whose effect no other task can see (ZUG_SYS_SEEN_ONLY) */
-	uint64_t signals;	/* with that: bits of the signals that the test is known to send */
+	bool no_inner;		/* nor are the locks of a library of the distribution in a process with one task */
+				/* (ZUG_SYS_NO_INNER) */
+	uint64_t signals;	/* with seen_only: bits of the signals that the test is known to send */
 	const char *runtime;	/* the search begins where that runtime (runtimes.h) begins with the program; NULL: not there */
 };
 

@@ -521,6 +521,7 @@ static const struct option_row kept[] = {
 	{ .kind = OPTION_FLAG, AT(c.points.own_only), .key = "own_only", .place = 54 },
 	{ .kind = OPTION_FLAG, AT(c.points.seen_only), .key = "seen_only", .place = 57 },
 	{ .kind = OPTION_NUMBER, AT(c.points.signals), .key = "signals", .place = 58 },
+	{ .kind = OPTION_FLAG, AT(c.points.no_inner), .key = "no_inner", .place = 59 },
 	{ .kind = OPTION_NUMBER, AT(c.inputs.clock_real), .key = "clock_real", .place = 13 },
 	{ .kind = OPTION_FLAG, AT(c.inputs.explore_timeouts), .key = "explore_timeouts", .place = 15 },
 	{ .kind = OPTION_TEXT, AT(c.environment.hide), .key = "hidden", .place = 18 },

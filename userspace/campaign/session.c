@@ -301,6 +301,7 @@ int session_prepare(struct session *s, const struct campaign_options *o,
 	}
 	s->o.points.not_installed = leaves_installed(&s->o);
 	s->o.points.seen_only = leaves_unseen(&s->o);
+	s->o.points.no_inner = o->replay.probed ? o->points.no_inner : !o->machine.sandbox;
 	say_setuid(s);
 	ret = find_shares(s, err, errlen);
 	if (ret)
@@ -357,7 +358,7 @@ static int open_sandbox(struct session *s, char *err, size_t errlen)
 		.setup_ns = o->failure.timeout_ns,
 		.spin_ns = o->failure.spin_ns,
 		.syscall_points = o->points.syscalls | (o->points.not_installed ? ZUG_SYS_NOT_INSTALLED : 0) |
-				  (o->points.seen_only ? ZUG_SYS_SEEN_ONLY : 0),
+				  (o->points.seen_only ? ZUG_SYS_SEEN_ONLY : 0) | (o->points.no_inner ? ZUG_SYS_NO_INNER : 0),
 		.quiet = !session_begins_late(o) ? ZUG_QUIET_NOT : o->points.behind ? ZUG_QUIET_FAR : ZUG_QUIET_NEAR,
 		.tell_output = o->points.from_output,
 		.virtual_time = !o->inputs.real_time,

@@ -152,6 +152,22 @@ static bool ends_at_once(uint16_t op)
 	return op == ZUG_OP_LOCK || op == ZUG_OP_UNLOCK || op == ZUG_OP_COND_SIGNAL || op == ZUG_OP_COND_BROADCAST;
 }
 
+/*
+ * A library may use that for itself: on a lock that memory says the owner of, or on a condition. A semaphore says none, and one
+ * that is taken before a thread is created may be given back by it.
+ */
+static bool may_be_inner(uint16_t op)
+{
+	switch (op) {
+	case ZUG_OP_LOCK: case ZUG_OP_TRYLOCK: case ZUG_OP_UNLOCK: case ZUG_OP_MUTEX_INIT: case ZUG_OP_MUTEX_DESTROY:
+	case ZUG_OP_RDLOCK: case ZUG_OP_TRYRDLOCK: case ZUG_OP_WRLOCK: case ZUG_OP_TRYWRLOCK: case ZUG_OP_RWUNLOCK:
+	case ZUG_OP_RWLOCK_INIT: case ZUG_OP_RWLOCK_DESTROY: case ZUG_OP_COND_INIT: case ZUG_OP_COND_DESTROY:
+	case ZUG_OP_COND_SIGNAL: case ZUG_OP_COND_BROADCAST: case ZUG_OP_ONCE:
+		return true;
+	}
+	return false;
+}
+
 /* What the label of that operation will say that it accesses (search/access.h); the objects are those of the event. */
 static uint32_t access_there(const struct probe_site *s, const struct zug_site *what)
 {
@@ -199,6 +215,8 @@ static struct kernel_probe probe_of(struct probes *p, const struct probe_module 
 		kp.what.obj2_arg = s->obj2_arg;
 	}
 	kp.what.access = access_there(s, &kp.what);
+	if (!s->code.kind && !s->here && !s->go && !s->java && s->obj_arg && !s->obj2_arg && may_be_inner(s->op))
+		kp.what.access |= ZUG_ACCESS_INNER;
 	if (s->code.kind) {
 		scope = probes_scope_of(p, s->module, s->offset);
 		kp.what.flags |= scope == PROBES_LEFT_OUT ? ZUG_SITE_LEFT_OUT : scope == PROBES_BY_CALLER ? ZUG_SITE_CALLED : 0;

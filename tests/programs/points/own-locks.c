@@ -2,7 +2,8 @@
  * Two processes of one task each, which lock what no other task can see 50 times, a recursive mutex twice in a row, and
  * write to a file that both have open in between. They set what is set for a signal. With an argument they have a handler for
  * another one, which could see what they do. With 'library' it is libcrypto that locks, for itself, among libraries without
- * a place that stops.
+ * a place that stops: 150 times, or as often as the next argument says. At the end it does so in a thread, once or as often
+ * as the last argument says.
  */
 #include <assert.h>
 #include <dlfcn.h>
@@ -22,6 +23,7 @@ static void on_signal(int sig)
 
 static void *lock;
 static int (*write_lock)(void *), (*unlock)(void *);
+static int rounds = 150, rounds_of_thread = 1;
 
 static void open_library(void)
 {
@@ -38,9 +40,16 @@ static void open_library(void)
 	assert(lock && write_lock && unlock);
 }
 
+static void *in_thread(void *arg)
+{
+	for (int i = 0; i < rounds_of_thread; i++)
+		assert(write_lock(lock) == 1 && unlock(lock) == 1);
+	return arg;
+}
+
 static void locks(int file)
 {
-	for (int i = 0; lock && i < 150; i++)
+	for (int i = 0; lock && i < rounds; i++)
 		assert(write_lock(lock) == 1 && unlock(lock) == 1);
 	for (int i = 0; !lock && i < 50; i++) {
 		pthread_mutex_lock(&own);
@@ -60,6 +69,7 @@ int main(int argc, char **argv)
 	char name[] = "/tmp/own-locks.XXXXXX";
 	int file = mkstemp(name), status;
 	pthread_mutexattr_t recursive;
+	pthread_t thread;
 
 	pthread_mutexattr_init(&recursive);
 	pthread_mutexattr_settype(&recursive, PTHREAD_MUTEX_RECURSIVE);
@@ -70,10 +80,16 @@ int main(int argc, char **argv)
 		signal(SIGUSR1, on_signal);
 	if (argc > 1 && !strcmp(argv[1], "library"))
 		open_library();
+	if (argc > 3) {
+		rounds = atoi(argv[2]);
+		rounds_of_thread = atoi(argv[3]);
+	}
 	for (int i = 0; i < 2; i++)
 		if (!fork())
 			locks(file);
 	while (wait(&status) > 0)
 		assert(WIFEXITED(status) && !WEXITSTATUS(status));
+	if (lock)
+		assert(!pthread_create(&thread, NULL, in_thread, NULL) && !pthread_join(thread, NULL));
 	return 0;
 }

@@ -224,11 +224,11 @@ if begin "what no other task can see is passed, and is no decision"; then
 	printf '#!/bin/sh\nexec %s handler\n' "$programs/points/own-locks" | script handled
 	searched always ./handled pos --executions 3 --no-races
 	[ "$(rate always)" -gt 30 ] || note "two processes with a handler: $(share always)"
-	# not between the locks that a library takes for itself, once it is known which file that is
+	# not the 600 locks and unlocks that a library makes for itself: these are no steps, and leases go on over them
 	printf '#!/bin/sh\nexec %s library\n' "$programs/points/own-locks" | script library
-	searched always ./library pos --executions 5 --no-races
-	sed -i 1,3d always.all
-	[ "$(rate always)" -lt 30 ] || note "two processes with a handler, in a library: $(share always)"
+	same ./library pos --executions 3 --no-races
+	[ "$(awk '{ most = $3 > most ? $3 : most } END { print most + 0 }' always.all)" -lt 100 ] ||
+		note "two processes with a handler, in a library: $(share always)"
 	end
 fi
 

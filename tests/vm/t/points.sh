@@ -140,6 +140,17 @@ fi
 if begin "what no other task can see"; then
 	trace_of -- "$points/own-locks" handler
 	nr_steps 0 '"op":"sigaction"'
+	# a library of the distribution locks for itself: unseen in processes of one task, and not in those of two
+	for rounds in "1 1" "100 5"; do
+		# shellcheck disable=SC2086
+		zug 60 check -q -n 2 -- "$points/own-locks" library $rounds
+		want_status 0
+		sed -n 's/.* all the same: \([0-9]*\) steps.*/\1/p' out >>nr
+	done
+	# and a join that has to wait goes on in a step of its own
+	more=$(($(tail -n 1 nr) - $(head -n 1 nr)))
+	[ $more -ge 8 ] && [ $more -le 9 ] ||
+		note "99 more locks in two processes, and 4 in a thread: steps $(paste -s -d' ' nr)"
 	# that call may be one that is to fail, but for one that leaves a signal as it is
 	trace_of --faults enospc -- "$points/own-locks" handler
 	nr_steps 1 '"op":"sigaction"'
