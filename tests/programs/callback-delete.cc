@@ -2,9 +2,9 @@
  * bug: an object is deleted while one of its callbacks runs
  * how: the thread of events copies the pointer to the listener under the lock, and calls it behind that. The main thread takes
  *	the listener away and deletes it; the callback then counts in an object that is none. Most often nobody has taken that
- *	memory again, and the program ends as if all was well: it fails only where the next listener lies there. The twin calls
- *	it under the lock.
- * outcome: assert or use-after-free
+ *	memory again, and the program ends as if all was well: it fails only where the next listener lies there, or crashes
+ *	where it calls by what the allocator keeps in there (`clang -O2`). The twin calls it under the lock.
+ * outcome: assert or use-after-free or signal SEGV
  * options:
  * args:
  * odds: 1 preemption, of the callback's thread before the callback counts, until the next listener is there. Random walk:

@@ -9,7 +9,7 @@
  * odds: 2 preemptions, each at one place: T1 before its store, T2 before its free(). Random walk: T1
  *	passes its load of the top, T2 seven steps, T1 goes on before T2's next one, and main's create
  *	may come between: p >= 1/512.
- * executions: 400
+ * executions: 600
  * small: no
  * build:
  */
