@@ -598,69 +598,6 @@ static void frames_that_are_kept(void **state)
 	unsetenv("XDG_CACHE_HOME");
 }
 
-struct by_name {
-	int nr[4];
-	struct symdef last[4];
-};
-
-static int note_by_name(const struct symdef *d, unsigned int name, void *arg)
-{
-	struct by_name *b = arg;
-
-	b->nr[name]++;
-	b->last[name] = *d;
-	return 0;
-}
-
-/* The same as one by one, whether all symbols have been read or not. */
-static void many_names_at_once(void **state)
-{
-	static const char *const names[] = { "pthread_cond_wait", "time", "pthread_mutex_lock", "no_such_function" };
-	static const char source[] = "static int __attribute__((noinline)) twice(int a) { return 2 * a; }\n"
-		"int same(int a) { return twice(a); }\nint main(int argc, char **argv) { return twice(argc) - same(2); }\n"
-		"int other(void) __asm__(\"pthread_mutex_lock.constprop.0\");\nint other(void) { return 1; }\n";
-	struct symbols *fresh = symbols_new();
-	struct by_name b = { 0 }, c = { 0 };
-	struct symfile *f;
-	char err[200];
-	int nr;
-
-	(void)state;
-	f = symbols_file(fresh, "/lib/x86_64-linux-gnu/libc.so.6", NULL, err, sizeof(err));
-	assert_non_null(f);
-	assert_true(symfile_has_symbols(f));
-	for (int round = 0; round < 2; round++) {
-		memset(&b, 0, sizeof(b));
-		nr = symfile_find_names(f, names, 4, note_by_name, &b);
-		assert_int_equal(nr, b.nr[0] + b.nr[1] + b.nr[2]);
-		assert_int_equal(b.nr[0], 2);
-		assert_true(b.last[1].is_ifunc);
-		for (int i = 0; i < 4; i++) {
-			struct compiled_found r;
-
-			if (!round)
-				continue;
-			r = compiled_find(f, names[i]);
-			assert_int_equal(r.nr, b.nr[i]);
-			if (!r.nr)
-				continue;
-			assert_int_equal(r.last.vaddr, b.last[i].vaddr);
-			assert_int_equal(r.last.offset, b.last[i].offset);
-			assert_string_equal(r.last.name, b.last[i].name);
-			assert_string_equal(r.last.version, b.last[i].version);
-		}
-		/* reads them all */
-		compiled_find(f, "pthread_*");
-	}
-	compiled_make("names.c", source, "cc -O2 -o names names.c");
-	f = symbols_file(fresh, compiled_path("names"), NULL, err, sizeof(err));
-	assert_int_equal(symfile_find_names(f, names, 4, note_by_name, &c), 1);
-	assert_string_equal(c.last[2].name, "pthread_mutex_lock.constprop.0");
-	compiled_make("names.c", source, "cc -O2 -s -o nameless names.c");
-	assert_false(symfile_has_symbols(symbols_file(fresh, compiled_path("nameless"), NULL, err, sizeof(err))));
-	symbols_free(fresh);
-}
-
 static void behind_a_pointer(void **state)
 {
 	static const char source[] = "struct node { struct node *next; struct { int low, high; } values[2]; };\n"
@@ -984,7 +921,6 @@ int main(void)
 		cmocka_unit_test(atomic_accesses), cmocka_unit_test(atomic_columns),
 		cmocka_unit_test(atomic_types),
 		cmocka_unit_test(a_separate_debug_file), cmocka_unit_test(frames_that_are_kept),
-		cmocka_unit_test(many_names_at_once),
 		cmocka_unit_test(behind_a_pointer),
 		cmocka_unit_test(arguments),
 		cmocka_unit_test(behind_a_pointer_in_memory),

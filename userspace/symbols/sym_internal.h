@@ -8,6 +8,7 @@
 #define ZUG_SYM_INTERNAL_H
 
 #include <gelf.h>
+#include <sys/stat.h>
 #include <elfutils/libdw.h>
 #include "lib/base/id_map.h"
 #include "symbols/symbols.h"
@@ -143,11 +144,33 @@ struct sym_list {
 	size_t nr, size;
 };
 
+/* How names begin: a hash of their first three characters. No name that is looked for is shorter. */
+#define SYM_BEGINS 4096
+static inline unsigned int sym_begin(const char *name)
+{
+	return name[0] && name[1] ? (name[0] * 31u + name[1] * 131u + name[2] * 7u) % SYM_BEGINS : 0;
+}
+
+/* Which symbols are to be read. */
+struct sym_filter {
+	uint64_t begins[SYM_BEGINS / 64];	/* bitmap of sym_begin(): others are not wanted */
+	bool (*wanted)(const char *name, void *arg);
+	void *arg;
+};
+
+/* The symbols of a table by the begins of their names, for one that is asked for names again and again. */
+#define SYM_PASSES 1			/* so often it is gone through before */
+struct sym_begins {
+	uint32_t first[SYM_BEGINS + 1];	/* in order */
+	uint32_t order[];		/* numbers of symbols */
+};
+
 struct symfile {
 	struct symfile *next;
 	const struct symbols *owner;
 	char *path, *file;
 	int fd;
+	struct stat st;		/* when it was opened */
 	Elf *elf;
 	GElf_Ehdr ehdr;
 	GElf_Phdr *phdrs;
@@ -217,6 +240,10 @@ struct symfile {
 	size_t nr_sources, sources_size;
 	int by_gcc, whole;	/* all of it, as its sections say; with its libraries within; -1 not looked at */
 
+	/* of the dynamic symbols, then of all */
+	unsigned int passes[2];
+	struct sym_begins *begins[2];		/* NULL: they are not sorted */
+
 	struct sym_string *strings;
 };
 
@@ -229,6 +256,9 @@ struct symbols {
 	/* stacks of an earlier unwind stay valid: their strings */
 	struct sym_string *strings;
 };
+
+/* sym_ahead.c: a file of symbols_prepare(), which is s's from now on; NULL: there is none, or it has changed since. */
+struct symfile *sym_take_ahead(struct symbols *s, const char *path);
 
 /* A copy that lives as long as the list it is put on; NULL when out of memory. */
 const char *sym_string(struct sym_string **list, const char *text);
@@ -252,7 +282,7 @@ const char *sym_table_names(Elf *elf, size_t section, size_t *size);
  * Symbols of the file or its debug file, in the order of f->syms: all, or those whose name is wanted. The list is to be
  * freed. True when either has a full symbol table.
  */
-bool sym_read_tables(struct symfile *f, struct sym_list *l, bool (*wanted)(const char *name, void *arg), void *arg);
+bool sym_read_tables(struct symfile *f, struct sym_list *l, const struct sym_filter *filter);
 void sym_read_symbols(struct symfile *f);
 /* As symfile_step(), of a function without call frame information (sym_depth.c). */
 int sym_depth(struct symfile *f, uint64_t offset, struct symfile_step *step);

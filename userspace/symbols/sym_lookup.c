@@ -11,30 +11,57 @@
 #include "lib/base/array.h"
 #include "symbols/sym_internal.h"
 
+/* Slots of the table of names, at least four for each: most that are no name's are empty. */
+#define SLOTS_MOST 1024
+
 struct lookup {
 	const char *const *names;
 	unsigned int nr;
-	uint64_t first[64];	/* bitmap of the hashes of the names' first three characters */
+	struct sym_filter filter;
+	uint16_t slots[SLOTS_MOST];	/* by stem_of(): a name and 1, 0 none */
+	uint32_t mask;
 };
 
-/* No name that is looked for is shorter. */
-static unsigned int begin_of(const char *name)
+/* A hash of what a name is without a version, and without what compilers append to the name of a clone. */
+static uint32_t stem_of(const char *name)
 {
-	return name[0] && name[1] ? (name[0] * 31u + name[1] * 131u + name[2] * 7u) & 4095 : 0;
+	uint32_t h = 0;
+
+	for (const char *p = name; *p && *p != '@'; p++) {
+		if (*p == '.' && (!strncmp(p, ".constprop.", 11) || !strncmp(p, ".isra.", 6) || !strncmp(p, ".lto_priv.", 10)))
+			break;
+		h = h * 0x01000193 + (unsigned char)*p;
+	}
+	return h ^ h >> 15;
 }
 
 static bool is_wanted(const char *name, void *arg)
 {
 	const struct lookup *l = arg;
-	unsigned int at = begin_of(name);
+	unsigned int at = sym_begin(name);
 
-	if (!(l->first[at / 64] >> at % 64 & 1))
+	if (!(l->filter.begins[at / 64] >> at % 64 & 1))
 		return false;
-	for (unsigned int i = 0; i < l->nr; i++)
-		if (sym_equals_clone(name, l->names[i]))
+	/* "name@VERSION", in a full table, is compared when the version is cut off */
+	for (at = stem_of(name) & l->mask; l->slots[at]; at = (at + 1) & l->mask)
+		if (sym_equals_clone(name, l->names[l->slots[at] - 1]) || strchr(name, '@'))
 			return true;
-	/* "name@VERSION", in a full table */
-	return strchr(name, '@');
+	return false;
+}
+
+static void lookup_begin(struct lookup *l, const char *const *names, unsigned int nr)
+{
+	*l = (struct lookup){ .names = names, .nr = nr, .filter = { .wanted = is_wanted, .arg = l }, .mask = 63 };
+	while (l->mask < 4 * nr && l->mask < SLOTS_MOST - 1)
+		l->mask = l->mask * 2 + 1;
+	for (unsigned int i = 0; i < nr; i++) {
+		uint32_t at = stem_of(names[i]) & l->mask;
+
+		l->filter.begins[sym_begin(names[i]) / 64] |= 1ull << sym_begin(names[i]) % 64;
+		while (l->slots[at])
+			at = (at + 1) & l->mask;
+		l->slots[at] = i + 1;
+	}
 }
 
 /* Those that have been read already, without those that cannot be meant. */
@@ -48,16 +75,15 @@ static void pick_wanted(const struct symfile *f, struct lookup *l, struct sym_li
 int symfile_find_names(struct symfile *f, const char *const *names, unsigned int nr,
 		       int (*fn)(const struct symdef *d, unsigned int name, void *arg), void *arg)
 {
-	struct lookup l = { .names = names, .nr = nr };
 	struct sym_list list = { 0 };
 	int found = 0, ret = 0;
+	struct lookup l;
 
-	for (unsigned int i = 0; i < nr; i++)
-		l.first[begin_of(names[i]) / 64] |= 1ull << begin_of(names[i]) % 64;
+	lookup_begin(&l, names, nr);
 	if (f->syms_read)
 		pick_wanted(f, &l, &list);
 	else
-		sym_read_tables(f, &list, is_wanted, &l);
+		sym_read_tables(f, &list, &l.filter);
 	for (unsigned int n = 0; n < nr && !ret; n++)
 		for (size_t i = 0; i < list.nr && !ret; i++) {
 			const struct sym *s = &list.list[i];

@@ -79,6 +79,8 @@ static void symfile_free(struct symfile *f)
 		close(f->debug_fd);
 	if (f->fd >= 0)
 		close(f->fd);
+	free(f->begins[0]);
+	free(f->begins[1]);
 	free(f->interp);
 	free(f->phdrs);
 	free(f->syms);
@@ -187,6 +189,9 @@ struct symfile *symbols_file(struct symbols *s, const char *path, const char *fi
 	for (f = s->files; f; f = f->next)
 		if (!strcmp(f->path, path))
 			return f;
+	f = file ? NULL : sym_take_ahead(s, path);
+	if (f)
+		return f;
 	f = calloc(1, sizeof(*f));
 	if (!f)
 		goto memory;
@@ -212,6 +217,7 @@ struct symfile *symbols_file(struct symbols *s, const char *path, const char *fi
 		snprintf(err, errlen, "%s: not an ELF file", path);
 		goto out;
 	}
+	f->st = st;
 	if (!read_headers(f, err, errlen))
 		goto out;
 	f->next = s->files;
@@ -503,32 +509,96 @@ const char *sym_table_names(Elf *elf, size_t section, size_t *size)
 	return *size && !text[*size - 1] ? text : NULL;
 }
 
-static bool read_table(struct symfile *f, Elf *elf, unsigned int type, struct sym_list *l,
-		    bool (*wanted)(const char *name, void *arg), void *arg)
-{
-	GElf_Shdr shdr, defs;
-	Elf_Scn *scn = sym_find_section(elf, type, &shdr), *other;
-	Elf_Data *data = scn ? elf_getdata(scn, NULL) : NULL, *versym = NULL, *verdef = NULL;
+/* A symbol table as it lies in the file. */
+struct table {
+	Elf *elf;
 	const Elf64_Sym *syms;
-	const char *text;
+	size_t nr;
+	const char *text;	/* its names */
 	size_t size;
+	Elf_Data *versym, *verdef;
+	size_t version_names;	/* a section */
+};
+
+/* 1: it is there; 0: there is none; -1: it is there, and has no names. */
+static int find_table(Elf *elf, unsigned int type, struct table *t)
+{
+	GElf_Shdr shdr, defs = { 0 };
+	Elf_Scn *scn = sym_find_section(elf, type, &shdr), *other;
+	Elf_Data *data = scn ? elf_getdata(scn, NULL) : NULL;
 
 	if (!data)
-		return false;
-	text = sym_table_names(elf, shdr.sh_link, &size);
-	if (!text)
-		return true;
-	syms = data->d_buf;
+		return 0;
+	*t = (struct table){ .elf = elf, .syms = data->d_buf, .nr = data->d_size / sizeof(*t->syms) };
+	t->text = sym_table_names(elf, shdr.sh_link, &t->size);
+	if (!t->text)
+		return -1;
 	if (type == SHT_DYNSYM) {
 		other = sym_find_section(elf, SHT_GNU_versym, &defs);
-		versym = other ? elf_getdata(other, NULL) : NULL;
+		t->versym = other ? elf_getdata(other, NULL) : NULL;
 		other = sym_find_section(elf, SHT_GNU_verdef, &defs);
-		verdef = other ? elf_getdata(other, NULL) : NULL;
+		t->verdef = other ? elf_getdata(other, NULL) : NULL;
+		t->version_names = defs.sh_link;
 	}
-	for (size_t i = 1; i < data->d_size / sizeof(*syms); i++)
-		if (syms[i].st_name < size && (!wanted || wanted(text + syms[i].st_name, arg)))
-			add_symbol(f, l, &syms[i], text + syms[i].st_name,
-				   verdef ? version_of(elf, versym, verdef, defs.sh_link, i) : NULL);
+	return 1;
+}
+
+/* The symbols by how their names begin; NULL: no memory. */
+static struct sym_begins *sort_by_begin(const struct table *t)
+{
+	struct sym_begins *b = calloc(1, sizeof(*b) + t->nr * sizeof(b->order[0]));
+	uint16_t *begins = malloc(t->nr * sizeof(*begins));
+
+	if (!b || !begins) {
+		free(begins);
+		free(b);
+		return NULL;
+	}
+	for (size_t i = 0; i < t->nr; i++) {
+		begins[i] = t->syms[i].st_name < t->size ? sym_begin(t->text + t->syms[i].st_name) : 0;
+		b->first[begins[i] + 1]++;
+	}
+	for (size_t i = 0; i < SYM_BEGINS; i++)
+		b->first[i + 1] += b->first[i];
+	/* from the end: so each end of a group becomes its begin */
+	for (size_t i = t->nr; i--;)
+		b->order[--b->first[begins[i] + 1]] = i;
+	memmove(b->first, b->first + 1, SYM_BEGINS * sizeof(b->first[0]));
+	b->first[SYM_BEGINS] = t->nr;
+	free(begins);
+	return b;
+}
+
+static void take_symbol(struct symfile *f, const struct table *t, size_t i, struct sym_list *l, const struct sym_filter *filter)
+{
+	const char *name = t->text + t->syms[i].st_name;
+
+	if (i && t->syms[i].st_name < t->size && (!filter || filter->wanted(name, filter->arg)))
+		add_symbol(f, l, &t->syms[i], name,
+			   t->verdef ? version_of(t->elf, t->versym, t->verdef, t->version_names, i) : NULL);
+}
+
+static bool read_table(struct symfile *f, Elf *elf, unsigned int type, struct sym_list *l, const struct sym_filter *filter)
+{
+	const int which = type == SHT_SYMTAB;
+	const struct sym_begins *b;
+	struct table t;
+	int there = find_table(elf, type, &t);
+
+	if (there <= 0)
+		return there;
+	/* to sort them takes as long as to go through them */
+	if (filter && !f->begins[which] && f->passes[which]++ >= SYM_PASSES)
+		f->begins[which] = sort_by_begin(&t);
+	b = filter ? f->begins[which] : NULL;
+	if (!b) {
+		for (size_t i = 1; i < t.nr; i++)
+			take_symbol(f, &t, i, l, filter);
+		return true;
+	}
+	for (size_t at = 0; at < SYM_BEGINS; at++)
+		for (size_t i = b->first[at]; filter->begins[at / 64] >> at % 64 & 1 && i < b->first[at + 1]; i++)
+			take_symbol(f, &t, b->order[i], l, filter);
 	return true;
 }
 
@@ -563,16 +633,16 @@ static void sort_and_unite(struct sym_list *l)
 	l->nr = nr;
 }
 
-bool sym_read_tables(struct symfile *f, struct sym_list *l, bool (*wanted)(const char *name, void *arg), void *arg)
+bool sym_read_tables(struct symfile *f, struct sym_list *l, const struct sym_filter *filter)
 {
 	bool has_symtab;
 
-	read_table(f, f->elf, SHT_DYNSYM, l, wanted, arg);
-	has_symtab = read_table(f, f->elf, SHT_SYMTAB, l, wanted, arg);
+	read_table(f, f->elf, SHT_DYNSYM, l, filter);
+	has_symtab = read_table(f, f->elf, SHT_SYMTAB, l, filter);
 	if (!has_symtab) {
 		sym_find_debug_file(f);
 		if (f->debug_elf)
-			has_symtab = read_table(f, f->debug_elf, SHT_SYMTAB, l, wanted, arg);
+			has_symtab = read_table(f, f->debug_elf, SHT_SYMTAB, l, filter);
 	}
 	sort_and_unite(l);
 	return has_symtab;
@@ -585,7 +655,7 @@ void sym_read_symbols(struct symfile *f)
 	if (f->syms_read)
 		return;
 	f->syms_read = true;
-	f->has_symtab = sym_read_tables(f, &l, NULL, NULL);
+	f->has_symtab = sym_read_tables(f, &l, NULL);
 	f->syms = l.list;
 	f->nr_syms = l.nr;
 }

@@ -30,6 +30,8 @@ int symbols_look_in(struct symbols *s, const char *folder);
  */
 struct symfile *symbols_file(struct symbols *s, const char *path, const char *file,
 			     char *err, size_t errlen);
+/* Reads what symbols_file() of any list will be asked for: for a process that has nothing else to do. */
+void symbols_prepare(const char *path);
 const char *symfile_build_id(struct symfile *f);	/* hex, "" without one */
 bool symfile_is_dynamic(struct symfile *f);	/* has an interpreter */
 bool symfile_has_symtab(struct symfile *f);
