@@ -146,13 +146,21 @@ int kernel_add_probes(struct kernel *k, uint32_t module, const char *file, const
 	return -ENOSYS;
 }
 
-int kernel_add_answers(struct kernel *k, const char *file, const struct kernel_answer *list, int nr)
+int kernel_add_answers(struct kernel *k, uint32_t module, const char *file, const struct kernel_answer *list, int nr)
 {
 	(void)k;
+	(void)module;
 	(void)file;
 	(void)list;
 	(void)nr;
 	return -ENOSYS;
+}
+
+int kernel_planted(struct kernel *k, struct kernel_refused *refused)
+{
+	(void)k;
+	(void)refused;
+	return 0;
 }
 
 /* ---- the sandbox ---- */

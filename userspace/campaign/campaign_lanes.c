@@ -246,8 +246,11 @@ static int find_quiet(struct campaign *c)
 static int start_lane(struct campaign *c, struct lane *l, campaign_make make)
 {
 	pid_t parent = getpid();
-	int ret = 0;
+	char err[512];
+	int ret = probes_planted(c->s.probes, err, sizeof(err));
 
+	if (ret)
+		return ret;
 	lane_box_reset(c->lanes.boxes, l - c->lanes.list);
 	l->pid = fork();
 	if (!l->pid) {

@@ -77,6 +77,8 @@ int session_execute(struct session *s, const struct replay *r, struct execution 
 	struct trace_writer *t;
 	int ret, written;
 
+	if (probes_planted(s->probes, err, errlen))
+		return -EIO;
 	engine_hold_none(s->engine, session_only_follows(s));
 	if (s->o.inputs.file) {
 		if (session_feed(s, err, errlen))

@@ -201,6 +201,7 @@ int kernel_open(struct kernel **out, char *err, size_t errlen)
 		return -ENOMEM;
 	k->epoll = k->ops = k->ops_last = k->lane = -1;
 	memset(k->rings, -1, sizeof(k->rings));
+	pthread_mutex_init(&k->plant_lock, NULL);
 	k->spin = sysconf(_SC_NPROCESSORS_ONLN) > 1;
 	ret = programs_open(&k->programs, err, errlen);
 	if (ret)
@@ -223,11 +224,13 @@ fail:
 
 void kernel_close(struct kernel *k)
 {
+	struct kernel_refused refused;
 	char err[512];
 
 	if (!k)
 		return;
 	kernel_ready(k, err, sizeof(err));
+	kernel_planted(k, &refused);
 	/* a kernel that has thrown the scheduler out did so for a reason */
 	if (k->ops >= 0 && k->bss->exit_kind)
 		programs_discard(k->programs);

@@ -133,7 +133,8 @@ struct kernel_probe {
 };
 /*
  * Plants nr probes in one file in one go. -errno; *bad is then the index of the
- * first place the kernel refuses, where that can be told, else -1.
+ * first place the kernel refuses, where that can be told, else -1. bad NULL: they are planted by kernel_planted(), which
+ * tells of such a place.
  */
 int kernel_add_probes(struct kernel *k, uint32_t module, const char *file,
 		      const struct kernel_probe *probes, int nr, int *bad);
@@ -144,7 +145,18 @@ bool kernel_can_answer(struct kernel *k);
 struct kernel_answer {
 	uint64_t offset, how;
 };
-int kernel_add_answers(struct kernel *k, const char *file, const struct kernel_answer *list, int nr);
+/* They are planted by kernel_planted(). */
+int kernel_add_answers(struct kernel *k, uint32_t module, const char *file, const struct kernel_answer *list, int nr);
+
+/* What could not be planted. */
+struct kernel_refused {
+	uint32_t module;
+	bool answers;
+	bool place;		/* it is known which place the kernel refuses: that at offset */
+	uint64_t offset;
+};
+/* Before an execution, and before this process is copied: waits until all is planted. 0, or -errno with *refused. */
+int kernel_planted(struct kernel *k, struct kernel_refused *refused);
 
 /*
  * Reads what a sandbox has been told of times of files, the first nr, or (write) sets it: an execution that begins as a

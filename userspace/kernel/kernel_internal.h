@@ -22,6 +22,18 @@ struct numbers {
 	int16_t ours[SITE_CHUNKS];	/* and back; -1: another search's */
 };
 
+/* Breakpoints of one program in a file, which kernel_plant_later() is to plant. */
+struct plant {
+	struct plant *next;
+	char *file;
+	unsigned long *offsets;
+	__u64 *cookies;
+	size_t nr;
+	uint32_t module;	/* by the search's own number */
+	bool answers;		/* of zug_answer; else of zug_plant */
+	int link, bad;		/* what came of it: a descriptor or -errno; which place is refused, -1 not known */
+};
+
 struct kernel {
 	struct programs *programs;
 	unsigned int first_slot;	/* of this process's search */
@@ -51,6 +63,12 @@ struct kernel {
 	bool faults;			/* may be injected */
 	int *links;	/* probes, one a module */
 	size_t nr_links, room_links;
+	/* plants beside; what it has done is kept until kernel_planted() */
+	pthread_t plant_thread;
+	pthread_mutex_t plant_lock;	/* of the two below, and of what they lead to */
+	struct plant *plants, *to_plant;
+	bool planting;			/* the thread takes what comes */
+	bool plants_beside;		/* there is a thread to be joined */
 	/* what this search has in the maps of the kernel side, which are large: others' are not looked at to find it */
 	struct zug_file_key *files;
 	size_t nr_files, room_files;
@@ -88,6 +106,18 @@ void kernel_leave_links(struct kernel *k);
  * returned; -1 where there can be none (then we wait). hooks: those of the kernel's functions, too.
  */
 int kernel_leave_detaching(const struct kernel *k, bool hooks);
+
+/* ---- kernel_plant.c ---- */
+
+/* Uprobes of one program in a file, in one link. cookies: one for each; NULL: none. The link or -errno. */
+int kernel_attach_multi(struct kernel *k, const char *prog, const char *file, const unsigned long *offsets,
+			const __u64 *cookies, size_t nr);
+/* The first of these places where zug_plant cannot be attached, -1: it can at all of them. */
+int kernel_refused_place(struct kernel *k, const char *file, const unsigned long *offsets, size_t nr);
+/* Until kernel_clear_probes(). 0 or -ENOMEM. */
+int kernel_keep_link(struct kernel *k, int link);
+/* What kernel_planted() waits for; all of what is copied. 0 or -ENOMEM. */
+int kernel_plant_later(struct kernel *k, const struct plant *what);
 
 /* ---- kernel_probes.c ---- */
 

@@ -174,30 +174,6 @@ void kernel_tell_code(struct kernel *k, uint32_t slot, uint64_t addr, const stru
 	bpf_map_update_elem(programs_map(k->programs, "codes"), &key, c, BPF_ANY);
 }
 
-/* Uprobes of one program in a file, in one link. cookies: one for each; NULL: none. The link or -errno. */
-static int attach_multi(struct kernel *k, const char *prog, const char *file, const unsigned long *offsets,
-			const __u64 *cookies, size_t nr)
-{
-	LIBBPF_OPTS(bpf_link_create_opts, o, .uprobe_multi = {
-		.path = file, .offsets = offsets, .cookies = cookies, .cnt = nr,
-	});
-	RIGHTS_RAISED;
-	int link = bpf_link_create(programs_fd(k->programs, prog), 0, BPF_TRACE_UPROBE_MULTI, &o);
-
-	return link < 0 ? -errno : link;
-}
-
-/* Until kernel_clear_probes(). */
-static int keep_link(struct kernel *k, int link)
-{
-	if (!ARRAY_RESERVE(k->links, k->room_links, k->nr_links + 1)) {
-		close(link);
-		return -ENOMEM;
-	}
-	k->links[k->nr_links++] = link;
-	return 0;
-}
-
 int kernel_add_probes(struct kernel *k, uint32_t module, const char *file,
 		      const struct kernel_probe *probes, int nr, int *bad)
 {
@@ -205,9 +181,10 @@ int kernel_add_probes(struct kernel *k, uint32_t module, const char *file,
 	int counts = programs_map(k->programs, "hit_counts");
 	unsigned long *offsets;
 	__u64 *cookies;
-	int ret = 0, link;
+	int ret = 0;
 
-	*bad = -1;
+	if (bad)
+		*bad = -1;
 	if (!nr)
 		return 0;
 	offsets = calloc(nr, sizeof(*offsets));
@@ -240,17 +217,17 @@ int kernel_add_probes(struct kernel *k, uint32_t module, const char *file,
 		offsets[i] = probes[i].offset;
 		cookies[i] = ZUG_COOKIE(k->round, site + 1);
 	}
-	ret = attach_multi(k, "zug_plant", file, offsets, cookies, nr);
-	/* one place that cannot be probed fails them all: find it */
-	for (int i = 0; ret < 0 && *bad < 0 && i < nr; i++) {
-		link = attach_multi(k, "zug_plant", file, &offsets[i], NULL, 1);
-		if (link < 0)
-			*bad = i;
+	if (!bad) {
+		ret = kernel_plant_later(k, &(struct plant){ .file = (char *)file, .offsets = offsets, .cookies = cookies, .nr = nr,
+							     .module = module });
+	} else {
+		ret = kernel_attach_multi(k, "zug_plant", file, offsets, cookies, nr);
+		/* one place that cannot be probed fails them all: find it */
+		if (ret < 0)
+			*bad = kernel_refused_place(k, file, offsets, nr);
 		else
-			close(link);
+			ret = kernel_keep_link(k, ret);
 	}
-	if (ret >= 0)
-		ret = keep_link(k, ret);
 	k->probes_changed++;
 out:
 	free(offsets);
@@ -265,7 +242,7 @@ bool kernel_can_answer(struct kernel *k)
 	return !kernel_ctl(k, &c);
 }
 
-int kernel_add_answers(struct kernel *k, const char *file, const struct kernel_answer *list, int nr)
+int kernel_add_answers(struct kernel *k, uint32_t module, const char *file, const struct kernel_answer *list, int nr)
 {
 	unsigned long *offsets = calloc(nr, sizeof(*offsets));
 	__u64 *cookies = calloc(nr, sizeof(*cookies));
@@ -277,9 +254,8 @@ int kernel_add_answers(struct kernel *k, const char *file, const struct kernel_a
 		k->begins += hash_of(list[i].offset, list[i].how, nr);
 	}
 	if (offsets && cookies)
-		ret = attach_multi(k, "zug_answer", file, offsets, cookies, nr);
-	if (ret >= 0)
-		ret = keep_link(k, ret);
+		ret = kernel_plant_later(k, &(struct plant){ .file = (char *)file, .offsets = offsets, .cookies = cookies, .nr = nr,
+							     .module = module, .answers = true });
 	k->probes_changed++;
 	free(offsets);
 	free(cookies);
@@ -366,8 +342,11 @@ uint64_t kernel_probes_begins(const struct kernel *k)
 
 void kernel_clear_probes(struct kernel *k)
 {
-	int detached = kernel_leave_detaching(k, false);
+	struct kernel_refused refused;
+	int detached;
 
+	kernel_planted(k, &refused);
+	detached = kernel_leave_detaching(k, false);
 	k->probes_changed++;
 	k->begins = 0;
 	for (size_t i = 0; i < k->nr_links; i++)

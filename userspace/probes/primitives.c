@@ -153,7 +153,7 @@ int probes_plant_primitives(struct probes *p, uint32_t m, char *err, size_t errl
 	const char *names[NR_PRIMITIVES];
 	unsigned int which[NR_PRIMITIVES], nr = 0;
 	bool all = p->all_used || !probes_is_c_library(mod);
-	struct found f = { .fd = -1, .file = mod->file, .which = which };
+	struct found f = { .fd = -1, .file = mod->file, .which = which, .later = true };
 	int ret;
 
 	for (unsigned int i = 0; i < NR_PRIMITIVES; i++)

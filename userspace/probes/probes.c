@@ -307,6 +307,34 @@ static int keep_new(const struct probes *p, uint32_t m, struct found *f)
 	return 0;
 }
 
+/* s: the place that the kernel refuses; NULL: that is not known. */
+static void say_refused(const struct probe_module *mod, const struct probe_site *s, int error, char *err, size_t errlen)
+{
+	if (s)
+		snprintf(err, errlen, "cannot probe %s at %s (file offset 0x%lx): %s: the kernel "
+			 "does not probe this instruction", mod->path, s->symbol, s->offset, strerror(-error));
+	else
+		snprintf(err, errlen, "cannot probe %s: %s", mod->path, strerror(-error));
+}
+
+int probes_planted(struct probes *p, char *err, size_t errlen)
+{
+	const struct probe_site *s = NULL;
+	struct kernel_refused r;
+	int ret = kernel_planted(p->k, &r);
+
+	if (!ret)
+		return 0;
+	for (uint32_t i = 0; r.place && i < p->nr_sites && !s; i++)
+		if (p->sites[i].module == r.module && p->sites[i].offset == r.offset)
+			s = &p->sites[i];
+	if (r.answers)
+		snprintf(err, errlen, "cannot have rdtsc and rdrand in %s answered: %s", p->modules[r.module].path, strerror(-ret));
+	else
+		say_refused(&p->modules[r.module], s, ret, err, errlen);
+	return ret;
+}
+
 /* Plants places of a module in its private copy: where they are simple, the kernel side executes the instructions there. */
 static int add_probes(struct probes *p, uint32_t m, const char *copy, struct kernel_probe *kp, int nr, int *bad)
 {
@@ -364,15 +392,10 @@ int probes_plant(struct probes *p, uint32_t m, struct found *f, char *err, size_
 	mod->dev = st.st_dev;
 	ret = probes_tell_module(p, m);
 	if (!ret)
-		ret = add_probes(p, m, copy, kp, nr, &bad);
+		ret = add_probes(p, m, copy, kp, nr, f->later ? NULL : &bad);
 	free(kp);
 	if (ret) {
-		if (bad >= 0)
-			snprintf(err, errlen, "cannot probe %s at %s (file offset 0x%lx): %s: the kernel "
-				 "does not probe this instruction", mod->path, f->sites[bad].symbol,
-				 f->sites[bad].offset, strerror(-ret));
-		else
-			snprintf(err, errlen, "cannot probe %s: %s", mod->path, strerror(-ret));
+		say_refused(mod, bad >= 0 ? &f->sites[bad] : NULL, ret, err, errlen);
 		return ret;
 	}
 	for (int i = 0; i < nr; i++) {
@@ -562,7 +585,7 @@ int probes_use_all(struct probes *p, char *err, size_t errlen)
 int probes_replant(struct probes *p, char *err, size_t errlen)
 {
 	struct kernel_probe *kp = calloc(p->nr_sites + 1, sizeof(*kp));
-	int ret = kp ? 0 : -ENOMEM, bad;
+	int ret = kp ? 0 : -ENOMEM;
 
 	for (uint32_t m = 0; m < p->nr_modules && !ret; m++) {
 		const struct probe_module *mod = &p->modules[m];
@@ -581,7 +604,7 @@ int probes_replant(struct probes *p, char *err, size_t errlen)
 			continue;
 		ret = sandbox_privatise(p->s, mod->path, &copy, err, errlen);
 		if (!ret)
-			ret = add_probes(p, m, copy, kp, nr, &bad);
+			ret = add_probes(p, m, copy, kp, nr, NULL);
 		if (ret)
 			snprintf(err, errlen, "cannot probe %s again: %s", mod->path, strerror(-ret));
 	}

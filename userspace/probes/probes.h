@@ -252,6 +252,11 @@ void probes_set_within(struct probes *p, uint32_t site, uint32_t within);
 
 /* After kernel_clear_probes(): plants everything again. 0, or -errno with a line in err. */
 int probes_replant(struct probes *p, char *err, size_t errlen);
+/*
+ * Some probes are planted while other things are done. Before an execution, and before this process is copied: waits for
+ * them. 0, or -errno with a line in err.
+ */
+int probes_planted(struct probes *p, char *err, size_t errlen);
 
 /* A module that uses libzug, or libzug: what it does to data between the points that it tells is one step, and no race. */
 void probes_tells(struct probes *p, uint32_t module);

@@ -257,7 +257,7 @@ int probes_plant_answers(struct probes *p, uint32_t m)
 	if (!mod->nr_answers)
 		return 0;
 	ret = sandbox_privatise(p->s, mod->path, &copy, err, sizeof(err));
-	return ret ? ret : kernel_add_answers(p->k, copy, mod->answers, mod->nr_answers);
+	return ret ? ret : kernel_add_answers(p->k, m, copy, mod->answers, mod->nr_answers);
 }
 
 int probes_find_answers(struct probes *p, uint32_t m, char *err, size_t errlen)

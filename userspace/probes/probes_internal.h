@@ -45,6 +45,7 @@ struct found {
 	struct symfile *file;
 	int fd;			/* of the file */
 	bool no_memory;
+	bool later;		/* probes_planted() plants them, and says what went wrong */
 };
 
 /*
