@@ -35,8 +35,8 @@
 #include "sandbox/sandbox_internal.h"
 #include "sandbox/sandbox_net.h"
 
-/* Longer than it takes to set the times of all folders, and than it can take on a busy machine. */
-#define SETTLE_NS 2000000
+/* Mostly longer than it takes to set the times of all folders, for it is waited for; and than it can take on a busy machine. */
+#define SETTLE_NS 250000
 #define SETTLE_MAX_NS 1024000000
 
 #define DO(what, call) do { *stage = what; if (call) return -1; } while (0)
