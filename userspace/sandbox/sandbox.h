@@ -106,6 +106,12 @@ uint64_t sandbox_cpu_ns(const struct sandbox *s);	/* that its tasks have used so
 void sandbox_avoid_lane(const struct sandbox *s);
 
 /*
+ * Copies a file that sandbox_privatise() will be asked for, most likely: for a process that has nothing else to do. A file that
+ * is another one then is copied anew.
+ */
+void sandbox_copy_ahead(const char *path);
+
+/*
  * Puts a private copy over path for everything that is started from now on. *copy: the path of the
  * copy, owned by the sandbox. The same path gives the same copy again. 0, or -errno with a line in
  * err.

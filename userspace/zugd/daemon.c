@@ -402,6 +402,8 @@ int daemon_serve(struct daemon *d, char *err, size_t errlen)
 	int nr, nr_workers, timeout, fds[WORKERS_MOST];
 	struct pollfd *clients;
 
+	/* the first worker is made before it is asked for, too */
+	workers_look(d->workers);
 	while (!d->stopping) {
 		look_at_door(d);
 		p[0] = (struct pollfd){ .fd = stop_fd, .events = POLLIN };

@@ -144,7 +144,7 @@ void guest_free(struct guest *g);
 /* ---- what the process that serves and its workers say to each other ---- */
 
 enum note_kind {
-	NOTE_REQUEST,	/* to a worker that is kept: the message in a file, the client's descriptors, text: for the client */
+	NOTE_REQUEST,	/* to a worker that was made without one: the message in a file, the client's descriptors, cpu, text to it */
 	NOTE_DONE,	/* to zugd: status, text; in a file what campaigns_status() tells */
 	NOTE_WANT,	/* to zugd: the search could use n CPUs */
 	NOTE_LANE,	/* to a worker: cpu and slot are its own from now on */
@@ -181,7 +181,8 @@ struct worker_options {
 /* What a worker is when it begins. */
 struct worker_start {
 	const struct worker_options *o;
-	struct request *request;	/* its only one; NULL: it is kept, and gets them by notes */
+	struct request *request;	/* its only one; NULL: it gets them by notes */
+	bool ahead;			/* it gets one, later */
 	bool door;			/* tests that join are its */
 	int fd;				/* for notes */
 	unsigned int slot;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A worker of zugd: a process that executes the request that it was made for, or, kept, one request for single executions
- * after the other. It ends with zugd. Read daemon.h first; worker_main() is what happens, in its order.
+ * A worker of zugd: a process that executes the request that it was made for, or that it waited for, or, kept, one request for
+ * single executions after the other. It ends with zugd. Read daemon.h first; worker_main() is what happens, in its order.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -14,6 +15,8 @@
 #include <unistd.h>
 #include "lib/base/patient_write.h"
 #include "lib/base/rights.h"
+#include "lib/base/touch.h"
+#include "symbols/symbols.h"
 #include "zugd/daemon.h"
 #include "zugd/protocol.h"
 
@@ -303,7 +306,7 @@ static void tell_over(void *ctx, int status)
 	h->told = true;
 }
 
-/* ---- a worker that is kept ---- */
+/* ---- a worker that was made without a request ---- */
 
 /* The next request; NULL: zugd ends it. */
 static struct request *next_request(struct here *h)
@@ -321,12 +324,68 @@ static struct request *next_request(struct here *h)
 		r->m = json_tokener_parse(text);
 	if (r)
 		snprintf(r->message, sizeof(r->message), "%.511s", n.text);
+	h->start.cpu = n.cpu;
 	/* n.n: which of its descriptors the client has sent */
 	for (int i = 0; text && i < 3; i++)
 		if (n.n & 1u << i)
 			r->fds[i] = fds[nr++];
 	free(text);
 	return r;
+}
+
+static const struct daemon_command *command_of(const struct here *h, const struct request *r)
+{
+	const char *name = r->m ? protocol_text(r->m, "request") : NULL;
+
+	for (const struct daemon_command *c = h->start.o->o->commands; name && c->name; c++)
+		if (!strcmp(c->name, name))
+			return c;
+	return NULL;
+}
+
+/* What nearly every search begins with: the C library and its loader. Files that are others then are read anew. */
+static void prepare(void)
+{
+	char *loader = realpath("/lib64/ld-linux-x86-64.so.2", NULL), *slash = loader ? strrchr(loader, '/') : NULL;
+	char path[PATH_MAX], *libc;
+
+	if (slash) {
+		snprintf(path, sizeof(path), "%.*s/libc.so.6", (int)(slash - loader), loader);
+		libc = realpath(path, NULL);
+		symbols_prepare(loader);
+		if (libc) {
+			symbols_prepare(libc);
+			sandbox_copy_ahead(libc);
+		}
+		free(libc);
+	}
+	free(loader);
+	touch_memory();
+}
+
+/*
+ * The request of a worker that was made ahead; NULL: zugd ends it. Nothing of a client may be looked at before: it is not
+ * known when the request comes, nor what is the case then.
+ */
+static struct request *await_request(struct here *h)
+{
+	sigset_t cuts, mask;
+	struct request *r;
+
+	/* what is to cut the request may be there before it was read; what is to end a process may end this one */
+	sigemptyset(&cuts);
+	sigaddset(&cuts, SIGUSR1);
+	sigprocmask(SIG_BLOCK, &cuts, &mask);
+	signal(SIGTERM, SIG_DFL);
+	prctl(PR_SET_NAME, "zugd-ahead");
+	prepare();
+	r = next_request(h);
+	prctl(PR_SET_NAME, "zugd");
+	set_signals();
+	sigprocmask(SIG_SETMASK, &mask, NULL);
+	if (r)
+		r->command = command_of(h, r);
+	return r && r->command ? r : NULL;
 }
 
 static int keep(struct here *h, char *err, size_t errlen)
@@ -396,6 +455,7 @@ void worker_main(const struct worker_start *start)
 	static struct here h;
 	struct lane_broker broker = { .ctx = &h, .want = want_lanes, .next = next_change, .freed = lane_freed,
 				      .forked = lane_forked, .over = tell_over };
+	struct request *r = start->request;
 	char err[512] = "";
 	cpu_set_t all;
 	int ret;
@@ -411,18 +471,24 @@ void worker_main(const struct worker_start *start)
 	kernel_set_lane(h.kernel, start->cpu);
 	if (!ret && start->as)
 		ret = sandbox_begin_confined(start->o->o->defaults->quota.memory, err, sizeof(err));
-	if (ret && start->request) {
-		start->request->status = start->o->o->failed;
-		snprintf(start->request->message, sizeof(start->request->message), "zugd: %s", err);
-	} else if (!ret && start->request) {
+	if (!ret && start->ahead) {
+		r = await_request(&h);
+		if (!r)
+			_exit(0);
+		kernel_set_lane(h.kernel, h.start.cpu);
+	}
+	if (ret && r) {
+		r->status = start->o->o->failed;
+		snprintf(r->message, sizeof(r->message), "zugd: %s", err);
+	} else if (!ret && r) {
 		kernel_set_broker(h.kernel, &broker);
-		execute(&h, start->request);
+		execute(&h, r);
 	} else if (!ret) {
 		ret = keep(&h, err, sizeof(err));
 	}
-	if (start->request && !h.told)
-		tell_done(&h, start->request);
-	else if (!start->request && ret)
+	if (r && !h.told)
+		tell_done(&h, r);
+	else if (!r && ret)
 		fprintf(stderr, "zugd: %s\n", err);
 	if (start->as)
 		sandbox_end_confined();

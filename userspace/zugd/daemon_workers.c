@@ -2,7 +2,8 @@
 /*
  * daemon_workers.c - zugd's workers, seen from the process that serves: who waits and who executes
  *
- * A command of a client has a worker of its own, made for it. Single executions (zug exec, tests that join) go to one that
+ * A command of a client has a worker of its own. Where nobody waits one is made ahead, for the next command with zugd's rights;
+ * others are made for their command. Single executions (zug exec, tests that join) go to one that
  * is kept, because their searches go on between calls. share_out() begins what can be begun, whenever anything has changed,
  * and has CPUs dealt out (daemon_lanes.c).
  *
@@ -146,11 +147,12 @@ static void worker_free(struct worker *w)
 	free(w);
 }
 
-/* A new worker with that user's rights, for a request or to be kept. NULL with errno. */
-static struct worker *begin_worker(struct workers *ws, struct request *r, const struct run_user *as, unsigned int slot, int cpu)
+/* A new worker with that user's rights, for a request, made ahead of it, or to be kept. NULL with errno. */
+static struct worker *begin_worker(struct workers *ws, struct request *r, bool ahead, const struct run_user *as,
+				   unsigned int slot, int cpu)
 {
-	struct worker_start start = { .o = &ws->o, .request = r, .door = !r && !as, .slot = slot, .cpu = cpu,
-				      .parent = getpid() };
+	struct worker_start start = { .o = &ws->o, .request = r, .ahead = ahead, .door = !r && !ahead && !as, .slot = slot,
+				      .cpu = cpu, .parent = getpid() };
 	struct worker *w = calloc(1, sizeof(*w)), **end = &ws->list;
 	int fd[2];
 
@@ -178,7 +180,8 @@ static struct worker *begin_worker(struct workers *ws, struct request *r, const 
 	}
 	w->fd = fd[0];
 	fcntl(w->fd, F_SETFL, O_NONBLOCK);
-	w->kept = !r;
+	w->kept = !r && !ahead;
+	w->ahead = ahead;
 	w->idle_ns = clock_now_ns();
 	w->slot = slot;
 	w->cpu = cpu;
@@ -239,7 +242,7 @@ static struct worker *kept_worker(struct workers *ws, const struct run_user *as)
 	errno = 0;
 	if (slot < 0)
 		return NULL;
-	w = begin_worker(ws, NULL, as, slot, ws->cpus[0]);
+	w = begin_worker(ws, NULL, false, as, slot, ws->cpus[0]);
 	ws->used[slot] = w != NULL;
 	return w;
 }
@@ -264,17 +267,18 @@ static int failed_status(const struct workers *ws, const struct request *r)
 	return r->kind == REQUEST_EXEC ? EXEC_FAILED : ws->o.o->failed;
 }
 
-/* Gives a request to the worker that is kept. */
+/* Gives a request to a worker that was made without it. */
 static int pass_on(struct workers *ws, struct worker *w, struct request *r)
 {
-	struct note n = { .kind = NOTE_REQUEST, .status = r->kind };
+	struct note n = { .kind = NOTE_REQUEST, .status = r->kind, .cpu = w->cpu };
 	int fds[NOTE_FDS] = { -1, r->fds[0], r->fds[1], r->fds[2] }, ret;
 
 	if (r->m) {
 		fds[0] = note_file(json_object_to_json_string_ext(r->m, JSON_C_TO_STRING_PLAIN));
 		if (fds[0] < 0)
 			return -errno;
-		lost_tell(ws->lost, r, n.text, sizeof(n.text));
+		if (r->kind == REQUEST_EXEC)
+			lost_tell(ws->lost, r, n.text, sizeof(n.text));
 	}
 	for (int i = 0; i < 3; i++)
 		n.n |= (r->fds[i] >= 0) << i;
@@ -284,21 +288,73 @@ static int pass_on(struct workers *ws, struct worker *w, struct request *r)
 	return ret;
 }
 
+/* One that has nothing to do yet; NULL: there is none. */
+static struct worker *made_ahead(const struct workers *ws)
+{
+	for (struct worker *w = ws->list; w; w = w->next)
+		if (w->ahead && !w->silent)
+			return w;
+	return NULL;
+}
+
+/*
+ * While nobody waits, and nothing is taken down any more: what the next command would wait for is done. One that has ended by
+ * itself may do so again.
+ */
+static void make_ahead(struct workers *ws)
+{
+	int slot;
+
+	if (ws->ending || ws->no_ahead || ws->queue)
+		return;
+	for (const struct worker *w = ws->list; w; w = w->next)
+		if (!w->kept || w->r || w->silent)
+			return;
+	slot = lanes_take_sandbox(ws);
+	if (slot >= 0 && !begin_worker(ws, NULL, true, NULL, slot, ws->cpus[0])) {
+		ws->used[slot] = false;
+		ws->no_ahead = true;
+	}
+}
+
+/* The worker of a command, which gets it. NULL with errno, 0: the request has to wait. */
+static struct worker *command_worker(struct workers *ws, struct request *r, int cpu)
+{
+	struct worker *ahead = made_ahead(ws), *w;
+	int slot;
+
+	ws->no_ahead = false;
+	if (ahead && !r->as) {
+		ahead->cpu = cpu;
+		ahead->ahead = false;
+		if (!pass_on(ws, ahead, r))
+			return ahead;
+		/* it has ended, most likely, which is about to be seen */
+		let_end(ahead);
+	}
+	slot = lanes_take_sandbox(ws);
+	errno = 0;
+	if (slot < 0) {
+		if (ahead)
+			let_end(ahead);
+		return NULL;
+	}
+	w = begin_worker(ws, r, false, r->as, slot, cpu);
+	if (!w)
+		ws->used[slot] = false;
+	return w;
+}
+
 /* 1: it has begun; 0: it has to wait; -errno. */
 static int begin(struct workers *ws, struct request *r)
 {
-	int slot, cpu = lanes_free_cpu(ws), ret;
+	int cpu = lanes_free_cpu(ws), ret;
 	struct worker *w;
 
 	if (lanes_nr_used(ws) >= ws->nr_cpus || lanes_used_by(ws, r->user) >= lanes_most_of(ws, r->user))
 		return 0;
 	if (r->kind == REQUEST_COMMAND) {
-		slot = lanes_take_sandbox(ws);
-		if (slot < 0)
-			return 0;
-		w = begin_worker(ws, r, r->as, slot, cpu < 0 ? ws->cpus[0] : cpu);
-		if (!w)
-			ws->used[slot] = false;
+		w = command_worker(ws, r, cpu < 0 ? ws->cpus[0] : cpu);
 		ret = w ? 0 : -errno;
 	} else {
 		w = kept_worker(ws, r->as);
@@ -444,6 +500,7 @@ static void gone(struct workers *ws, struct worker *w)
 	waitid(P_PID, w->pid, &how, WEXITED | WNOHANG);
 	/* also one whose request was done, and that has not taken down all of it */
 	crashed = w->r || w->nr_lanes || how.si_code != CLD_EXITED || how.si_status;
+	ws->no_ahead |= w->ahead;
 	lost = w->kept && !ws->ending ? lost_add(&ws->lost, w->campaigns, w->as) : 0;
 	snprintf(text, sizeof(text), "the process of %s has ended (%s %d); %s",
 		 w->kept ? "zug exec and of tests that join" : "this search",
@@ -549,6 +606,7 @@ void workers_look(struct workers *ws)
 	}
 	look_for_left(ws);
 	share_out(ws);
+	make_ahead(ws);
 	if (!ws->rests && ws->idle_ns && clock_now_ns() - ws->idle_ns > REST_AFTER_NS) {
 		kernel_rest(ws->o.kernel);
 		ws->rests = true;

@@ -16,6 +16,7 @@ struct worker {
 	pid_t pid;
 	int fd, pidfd;
 	bool kept;
+	bool ahead;			/* made before its request was there */
 	struct run_user *as;		/* its own: whose rights it has; NULL: ours */
 	uint64_t idle_ns;		/* a kept one: since when it has nothing to do */
 	unsigned int slot;
@@ -39,6 +40,7 @@ struct workers {
 	bool used[ZUG_MAX_SANDBOXES];	/* slots */
 	struct json_object *lost;	/* see lost_add() */
 	bool ending, rests;
+	bool no_ahead;		/* the last worker that was made ahead has ended by itself: no other one before the next request */
 	uint64_t idle_ns;	/* since when nothing is executed; 0: something is */
 	uint64_t left_ns;	/* since when there may be something left */
 	void (*in_child)(void *ctx);

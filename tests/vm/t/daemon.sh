@@ -420,10 +420,42 @@ if begin "several searches at a time"; then
 	zug 30 status
 	want_out '^searches: 1$'
 	# also where it has ended between two calls
-	kill -KILL "$(pgrep -n -P "$(sed -nE 's/^zugd .*, pid ([0-9]+), .*/\1/p' "$dir/out")")" || note "no worker that is kept"
+	kill -KILL "$(pgrep -n -x zugd -P "$(sed -nE 's/^zugd .*, pid ([0-9]+), .*/\1/p' "$dir/out")")" || note "no worker that is kept"
 	zug 60 exec -- true
 	want_status 0
 	want_err '^zug: this search begins anew: its process has ended \(executions that are lost: 2\)$'
+	end
+fi
+
+# ahead: prints the worker that was made ahead.
+ahead() { pgrep -x zugd-ahead; }
+
+if begin "a worker made ahead"; then
+	declare -A clients=()
+	stop_shared
+	start --lanes 2
+	wait_until ahead >/dev/null || note "there is none"
+	first=$(ahead)
+	# it has its client's folder, environment and mask, and another one is made fresh beside it
+	mkdir sub && cd sub || exit 2
+	umask 027
+	VARIABLE=x client one run -q --executions 0 --no-races -- "$programs/fixtures/nested-threads"
+	wait_until tells '^executing: run .*nested-threads' || note "it does not begin: $(cat status.now)"
+	[ "$(worker nested-threads)" = "$first" ] || note "its process is $(worker nested-threads), not $first"
+	VARIABLE=y zug 60 run -q --executions 1 -- sh -c "[ \"\$(pwd) \$(umask) \$VARIABLE\" = '$PWD 0027 y' ]"
+	want_status 0
+	kill -INT "${clients[one]}"
+	over one 5
+	wait_until ahead >/dev/null || note "there is no other one"
+	VARIABLE=z zug 60 run -q --executions 1 -- sh -c "[ \"\$(pwd) \$(umask) \$VARIABLE\" = '$PWD 0027 z' ]"
+	want_status 0
+	umask 022
+	# one that was killed costs nothing, and is not replaced before another command has been executed
+	wait_until ahead >/dev/null && kill -TERM "$(ahead)"
+	zug 60 run -q --executions 1 -- true
+	want_status 0
+	wait_until ahead >/dev/null || note "none after one that was killed"
+	stop
 	end
 fi
 
