@@ -110,6 +110,10 @@ void sandbox_avoid_lane(const struct sandbox *s);
  * is another one then is copied anew.
  */
 void sandbox_copy_ahead(const char *path);
+/* The same with pid 1 of the first sandbox, which is made anew if mounts have changed then. */
+void sandbox_init_ahead(void);
+/* Ends it if no sandbox has it. */
+void sandbox_end_ahead(void);
 
 /*
  * Puts a private copy over path for everything that is started from now on. *copy: the path of the

@@ -16,6 +16,7 @@
 #include <linux/openat2.h>
 #include <linux/sched.h>
 #include <net/if.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -218,36 +219,113 @@ static int open_ns(pid_t pid, const char *name)
 	return fd < 0 ? -errno : fd;
 }
 
-static int start_init(struct sandbox *s)
+/* Pid 1 and what of it is used. */
+struct init {
+	pid_t pid;
+	int fd, pid_ns, own_pid_ns, mnt_ns, last_pid;
+};
+
+static void init_end(struct init *i)
+{
+	for (int *fd = &i->fd; fd <= &i->last_pid; fd++)
+		if (*fd >= 0)
+			close(*fd);
+	if (i->pid > 0) {
+		kill(i->pid, SIGKILL);
+		waitpid(i->pid, NULL, 0);
+	}
+}
+
+/* 0 or -errno; what was made until then is left to init_end(). */
+static int init_begin(struct init *i)
 {
 	struct clone_args a = { .flags = CLONE_NEWPID, .exit_signal = SIGCHLD };
 	int fd[2], ret;
 	char byte;
-	RIGHTS_RAISED;
 
+	*i = (struct init){ .fd = -1, .pid_ns = -1, .own_pid_ns = -1, .mnt_ns = -1, .last_pid = -1 };
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fd))
 		return -errno;
-	s->env.init = syscall(SYS_clone3, &a, sizeof(a));
-	ret = s->env.init < 0 ? -errno : 0;
-	if (!s->env.init)
+	i->pid = syscall(SYS_clone3, &a, sizeof(a));
+	ret = i->pid < 0 ? -errno : 0;
+	if (!i->pid)
 		init_main(fd[1]);
 	close(fd[1]);
-	s->env.init_fd = fd[0];
+	i->fd = fd[0];
 	if (!ret && read(fd[0], &byte, 1) != 1)
 		ret = -EIO;
 	else if (!ret)
 		ret = -byte;
 	if (ret)
 		return ret;
-	s->env.pid_ns = open_ns(s->env.init, "pid");
-	s->env.own_pid_ns = open_ns(getpid(), "pid");
-	s->mnt_ns = open_ns(s->env.init, "mnt");
+	i->pid_ns = open_ns(i->pid, "pid");
+	i->own_pid_ns = open_ns(getpid(), "pid");
+	i->mnt_ns = open_ns(i->pid, "mnt");
 	/* it is that of the namespace of the process that writes */
-	s->env.last_pid = open(LAST_PID, O_WRONLY | O_CLOEXEC);
-	if (s->env.last_pid < 0)
+	i->last_pid = open(LAST_PID, O_WRONLY | O_CLOEXEC);
+	if (i->last_pid < 0)
 		return -errno;
-	return s->env.pid_ns < 0 ? s->env.pid_ns : s->env.own_pid_ns < 0 ? s->env.own_pid_ns :
-	       s->mnt_ns < 0 ? s->mnt_ns : 0;
+	return i->pid_ns < 0 ? i->pid_ns : i->own_pid_ns < 0 ? i->own_pid_ns : i->mnt_ns < 0 ? i->mnt_ns : 0;
+}
+
+/* Pid 1 of sandbox_init_ahead(), and a descriptor that tells whether mounts have changed since; of the process. */
+static struct init ahead;
+static int ahead_mounts = -1;
+
+void sandbox_init_ahead(void)
+{
+	if (ahead_mounts >= 0)
+		return;
+	ahead_mounts = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
+	if (ahead_mounts < 0 || !init_begin(&ahead))
+		return;
+	init_end(&ahead);
+	close(ahead_mounts);
+	ahead_mounts = -1;
+}
+
+void sandbox_end_ahead(void)
+{
+	if (ahead_mounts < 0)
+		return;
+	close(ahead_mounts);
+	ahead_mounts = -1;
+	init_end(&ahead);
+}
+
+/* True: there is one, and its mounts are those that it would have now. */
+static bool take_ahead(struct init *i)
+{
+	struct pollfd p = { .fd = ahead_mounts, .events = POLLPRI };
+	bool same;
+
+	if (ahead_mounts < 0)
+		return false;
+	same = poll(&p, 1, 0) == 0;
+	if (!same) {
+		sandbox_end_ahead();
+		return false;
+	}
+	close(ahead_mounts);
+	ahead_mounts = -1;
+	*i = ahead;
+	return true;
+}
+
+static int start_init(struct sandbox *s)
+{
+	struct init i;
+	int ret;
+	RIGHTS_RAISED;
+
+	ret = take_ahead(&i) ? 0 : init_begin(&i);
+	s->env.init = i.pid;
+	s->env.init_fd = i.fd;
+	s->env.pid_ns = i.pid_ns;
+	s->env.own_pid_ns = i.own_pid_ns;
+	s->mnt_ns = i.mnt_ns;
+	s->env.last_pid = i.last_pid;
+	return ret;
 }
 
 int sandbox_environment_spawn_inside(struct sandbox *s, bool inside)

@@ -343,7 +343,7 @@ static const struct daemon_command *command_of(const struct here *h, const struc
 	return NULL;
 }
 
-/* What nearly every search begins with: the C library and its loader. Files that are others then are read anew. */
+/* What nearly every search begins with: the C library, its loader, and pid 1. What is another one then is made anew. */
 static void prepare(void)
 {
 	char *loader = realpath("/lib64/ld-linux-x86-64.so.2", NULL), *slash = loader ? strrchr(loader, '/') : NULL;
@@ -360,6 +360,8 @@ static void prepare(void)
 		free(libc);
 	}
 	free(loader);
+	sandbox_init_ahead();
+	/* behind all that copies this process: of what is shared with a copy the next write makes one */
 	touch_memory();
 }
 
@@ -473,8 +475,10 @@ void worker_main(const struct worker_start *start)
 		ret = sandbox_begin_confined(start->o->o->defaults->quota.memory, err, sizeof(err));
 	if (!ret && start->ahead) {
 		r = await_request(&h);
-		if (!r)
+		if (!r) {
+			sandbox_end_ahead();
 			_exit(0);
+		}
 		kernel_set_lane(h.kernel, h.start.cpu);
 	}
 	if (ret && r) {
@@ -492,6 +496,7 @@ void worker_main(const struct worker_start *start)
 		fprintf(stderr, "zugd: %s\n", err);
 	if (start->as)
 		sandbox_end_confined();
+	sandbox_end_ahead();
 	/* nothing else is this process's to take down */
 	_exit(ret != 0);
 }

@@ -450,6 +450,12 @@ if begin "a worker made ahead"; then
 	VARIABLE=z zug 60 run -q --executions 1 -- sh -c "[ \"\$(pwd) \$(umask) \$VARIABLE\" = '$PWD 0027 z' ]"
 	want_status 0
 	umask 022
+	# it has not seen this mount, and its test does
+	wait_until ahead >/dev/null || note "there is no third one"
+	mount -t tmpfs later /mnt && touch /mnt/here || exit 2
+	zug 60 run -q --executions 1 -- test -e /mnt/here
+	want_status 0
+	umount /mnt
 	# one that was killed costs nothing, and is not replaced before another command has been executed
 	wait_until ahead >/dev/null && kill -TERM "$(ahead)"
 	zug 60 run -q --executions 1 -- true
