@@ -115,13 +115,30 @@ static __always_inline __u64 place_of(const struct task_state *t, const struct z
 	return site->flags & ZUG_SITE_CALL && t->ev.ret ? t->ev.ret - 1 : t->ev.ip;
 }
 
+/*
+ * User space may label the operation there as one of the program's own code (ZUG_L_OWN): of an instruction the site says it, of
+ * a function its own code and that which has called it.
+ */
+static __always_inline bool may_be_own(const struct task_state *t, const struct zug_site *site)
+{
+	struct space *sp;
+
+	if (site->access & ZUG_ACCESS_OWN)
+		return true;
+	if (site->flags & ZUG_SITE_CODE)
+		return false;
+	sp = mm_space(LOOSE(bpf_get_current_task_btf())->mm);
+	return !sp || in_own_code(sp, t->ev.ret) || in_own_code(sp, t->ev.ip);
+}
+
 /* The holder passes the place under its lease, or hands the turn on: enum plan_says. */
 __noinline int leased(struct task_state *t, const struct zug_site *site)
 {
 	struct task_struct *p = bpf_get_current_task_btf();
 	struct zug_lease *l;
 	struct stand at = {};
-	bool may;
+	bool may, own;
+	int says;
 
 	if (!t || !site || t->slot >= ZUG_MAX_SANDBOXES)
 		return PLAN_STOPS;
@@ -153,7 +170,16 @@ __noinline int leased(struct task_state *t, const struct zug_site *site)
 		lease_note(l, ZUG_WHY_PLACE);
 		return PLAN_STOPS;
 	}
-	return lease_says(t, l, site->pass.steps, &at, may);
+	own = l->flags & ZUG_LEASE_OWN && may_be_own(t, site);
+	/* the lease ends behind the first of two steps */
+	if (own && site->pass.steps > 1) {
+		lease_note(l, ZUG_WHY_PLACE);
+		return PLAN_STOPS;
+	}
+	says = lease_says(t, l, site->pass.steps, &at, may);
+	if (own)
+		l->left = 0;
+	return says;
 }
 
 /* The holder, whose plan needs to know what it does there, passes a place because it is alone. */
@@ -204,6 +230,10 @@ __noinline int lease_passed(struct task_state *t, const struct zug_site *site)
 		return 0;
 	}
 	l->left -= site->pass.steps;
+	if (l->flags & ZUG_LEASE_OWN && may_be_own(t, site)) {
+		l->left = 0;
+		return 0;
+	}
 	plan_goes_on(l, l->plan.holder, site->pass.steps);
 	l->plan.peers[l->plan.holder & (ZUG_PLAN_PEERS - 1)].place = place_of(t, site);
 	l->plan.peers[l->plan.holder & (ZUG_PLAN_PEERS - 1)].op = site->op;

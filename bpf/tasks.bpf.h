@@ -37,6 +37,9 @@ int BPF_PROG(zug_newtask, struct task_struct *p, u64 clone_flags)
 	/* of a process whose creator waits for it, and of one that the plan does not know, user space has to know first */
 	if (!(clone_flags & CLONE_THREAD_) && (!born || clone_flags & CLONE_VM_))
 		lease_ends(parent, ZUG_WHY_CREATES);
+	/* it may get the part in the search that its creator has had */
+	if (parent->slot < ZUG_MAX_SANDBOXES && leases[parent->slot].flags & ZUG_LEASE_OWN)
+		lease_ends(parent, ZUG_WHY_CREATES);
 	if (clone_flags & CLONE_VFORK_)
 		parent->flags |= TF_VFORK;
 	/* the call was not refused: user space learns that before it learns of the child */

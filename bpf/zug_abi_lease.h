@@ -75,6 +75,7 @@ enum zug_plan_kind {
 #define ZUG_ACCESS_NEW		(1u << 5)	/* an object is none of the program's own static data: user space may */
 						/* give it a number at this point */
 #define ZUG_ACCESS_INNER	(1u << 6)	/* of a site: on a lock, and it may be no point (ZUG_SYS_NO_INNER) */
+#define ZUG_ACCESS_OWN		(1u << 7)	/* of a site: it lies in code of the program's own, or may do */
 #define ZUG_OBJECT_ANY		1ull		/* it could do anything; with WRITES */
 struct zug_access {
 	__u64 object[2];	/* in memory: zug_object_key(), else as labels say it; 0: none. [1] is 0 when [0] is */
@@ -272,6 +273,8 @@ enum zug_why {
 #define ZUG_LEASE_CALLS		(1u << 3)	/* also system calls */
 #define ZUG_LEASE_ENDS		(1u << 4)	/* also those that end a process */
 #define ZUG_LEASE_NETWORK	(1u << 5)	/* the network is the test's own */
+#define ZUG_LEASE_OWN		(1u << 6)	/* ends behind a point that may be of the program's own code (ZUG_ACCESS_OWN), */
+						/* and where a task is created */
 struct zug_lease {
 	__u32 left;		/* points, of all tasks of the plan */
 	__u32 flags;		/* ZUG_LEASE_* */

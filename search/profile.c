@@ -139,7 +139,7 @@ bool profile_has_clients(const struct profile *p)
 		all += p->steps[t];
 	for (uint32_t n = at ? p->objects[*at].first : UINT32_MAX; n != UINT32_MAX; n = p->pairs[n].next)
 		own += p->steps[p->pairs[n].task];
-	return at && 2 * own <= all;
+	return at && (2 * own <= all || 2 * p->objects[*at].tasks <= profile_tasks(p));
 }
 
 uint32_t profile_tasks(const struct profile *p)

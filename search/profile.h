@@ -131,7 +131,7 @@ static inline uint64_t profile_telling(const struct profile_object *o)
 
 /* Several tasks execute the program's own code, and most of what they do is that of packages, such as a pool of threads. */
 bool profile_drowns_own(const struct profile *p);
-/* And half of all steps at least are made by tasks that execute none of it, such as the clients of a server. */
+/* And tasks that execute none of it, such as the clients of a server, make half of all steps at least, or are half of all. */
 bool profile_has_clients(const struct profile *p);
 
 #endif

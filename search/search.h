@@ -167,6 +167,7 @@ enum search_until {
 	SEARCH_UNTIL_CHANGE,	/* another task has become enabled, or is not enabled any more */
 	SEARCH_UNTIL_WAKE,	/* another task has been created, or has woken up: it was blocked */
 	SEARCH_UNTIL_DONE,	/* nothing of that: to the last of these points */
+	SEARCH_UNTIL_OWN,	/* the task has made an operation of the program's own code (ZUG_L_OWN), or created a task */
 };
 uint64_t search_promise(const struct search *s, const struct search_point *point, enum search_until *until);
 

@@ -391,7 +391,8 @@ static uint32_t next_by_weight(const struct surw *s, struct rng *rng, const stru
 
 /*
  * What will be drawn, while the enabled tasks are the same. Of the selective form, without the rule, the next point at most:
- * whether an event is interesting is not known before its label is, unless it is the task's turn to make one.
+ * whether an event is interesting is not known before its label is, unless it is the task's turn to make one. Of the program's own
+ * events the next one ends the promise.
  */
 static uint64_t promise(const void *state, const struct search_point *p, uint32_t task, enum search_until *until)
 {
@@ -400,6 +401,10 @@ static uint64_t promise(const void *state, const struct search_point *p, uint32_
 	struct rng rng = s->env->rng;
 	uint32_t enabled = 0;
 
+	if (!s->all && s->object == PROFILE_OWN && s->intended == task) {
+		*until = SEARCH_UNTIL_OWN;
+		return UINT64_MAX;
+	}
 	*until = SEARCH_UNTIL_CHANGE;
 	for (uint32_t i = 0; i < p->nr; i++)
 		enabled += p->cand[i].enabled;
@@ -413,7 +418,7 @@ static uint64_t promise(const void *state, const struct search_point *p, uint32_
 		return nr;
 	}
 	if (s->object == PROFILE_OWN)
-		return s->intended == task;
+		return 0;
 	for (uint32_t i = 0; i < p->nr; i++) {
 		const struct surw_task *t = &s->tasks[p->cand[i].task];
 
@@ -441,7 +446,7 @@ static void rule(const void *state, struct search_rule *r)
 		r->by = SEARCH_BY_DRAWS;
 		return;
 	}
-	/* the kernel side does not know whose code is at a place */
+	/* what is drawn at one of these events depends on all tasks; up to there the promise says it */
 	if (s->object == PROFILE_OWN)
 		return;
 	r->by = SEARCH_BY_SELECTION;

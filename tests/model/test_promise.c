@@ -72,12 +72,12 @@ static void execute(struct search *s, const struct line lines[TASKS], const bool
 		if (i < 0)
 			break;
 		/* the end of a task, which is not enabled any more, ends what is not for all points */
-		if (until != SEARCH_UNTIL_DONE && p.nr != live_then)
+		if (until != SEARCH_UNTIL_DONE && until != SEARCH_UNTIL_OWN && p.nr != live_then)
 			left = 0;
 		if (left && can) {
 			n->kept += cand[i].task == promised;
 			n->broken += cand[i].task != promised;
-			left--;
+			left = until == SEARCH_UNTIL_OWN && cand[i].label.flags & ZUG_L_OWN ? 0 : left - 1;
 		} else {
 			left = 0;
 		}

@@ -86,7 +86,7 @@ bool mw_is_leased(struct model_world *m, uint32_t t)
 
 	bool yields = s->yields && m->p->code[t][s->task[t].pc].op == W_YIELD;
 
-	if (s->until != SEARCH_UNTIL_DONE && s->woken)
+	if (s->until == SEARCH_UNTIL_OWN ? s->created : s->until != SEARCH_UNTIL_DONE && s->woken)
 		s->lease = 0;
 	if (!s->lease || alarm_due(s) || (!may_pass(m, t) && !yields) || s->nr > MW_MAX_QUEUE || mw_next_happening(m) <= m->now ||
 	    (s->until == SEARCH_UNTIL_CHANGE && is_changed(m, t)))
@@ -96,6 +96,9 @@ bool mw_is_leased(struct model_world *m, uint32_t t)
 		s->yields--;
 		s->lease = m->w.yield_points + 1;
 	}
+	/* it ends behind that point */
+	if (s->lease && s->until == SEARCH_UNTIL_OWN && mw_label_of(m, t).flags & ZUG_L_OWN)
+		s->lease = 1;
 	return s->lease;
 }
 

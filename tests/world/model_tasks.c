@@ -80,7 +80,7 @@ struct zug_label mw_label_of(struct model_world *m, uint32_t t)
 		l.object = mw_object(MW_PIPES, o->a);
 	if (o->op == W_WAIT || o->op == W_TIMED_WAIT)
 		l.object2 = mw_object(MW_LOCKS, o->b);
-	l.flags = zug_op_flags(l.op) | (o->left_out ? ZUG_L_LEFT_OUT : 0);
+	l.flags = zug_op_flags(l.op) | (o->left_out ? ZUG_L_LEFT_OUT : 0) | (o->own ? ZUG_L_OWN : 0);
 	/* where a model program of the search stands in a wait */
 	if (m->p->nr_started && (task->waits || task->relocks)) {
 		l.op = ZUG_OP_RESUME;
@@ -289,6 +289,7 @@ void mw_begin_task(struct model_world *m, uint32_t t, uint32_t parent, bool proc
 	*task = (struct mw_task){
 		.life = READY, .parent = parent, .fresh = !m->p->nr_started, .fault = -1
 	};
+	s->created = true;
 	task->nth = parent == WORLD_NO_TASK ? 0 : s->task[parent].nr_children++;
 	task->process = process || parent == WORLD_NO_TASK ? t : s->task[parent].process;
 	if (m->p->nr_started)
@@ -749,6 +750,8 @@ static bool stands(struct model_world *m, uint32_t t)
 		mw_plan_counts(m->s, t);
 	}
 	m->s->lease -= m->s->lease && (lone || leased);
+	if (lone && !plans && m->s->until == SEARCH_UNTIL_OWN && o->own)
+		m->s->lease = 0;
 	if (plans && (lone || leased))
 		mw_plan_goes_on(m->s, to);
 	if (o->op == W_SLEEP || (o->op == W_YIELD && !(lone ? m->s->known : leased)))

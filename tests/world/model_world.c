@@ -181,7 +181,7 @@ static int mw_grant(struct world *w, uint32_t task)
 	m->s->to = WORLD_NO_TASK;
 	m->s->next_lease = 0;
 	m->s->next_planned = false;
-	m->s->woken = false;
+	m->s->woken = m->s->created = false;
 	m->s->leased = mw_memory_now(m->s);
 	if (w->tasks[task].state != TASK_PARKED || m->s->task[task].life != READY) {
 		printf("# the model was to grant T%u, which is not parked\n", task);

@@ -86,6 +86,7 @@ struct mw_op {
 	const char *text;
 	bool waits;		/* in a loop that waits: others are to have a turn */
 	bool left_out;		/* by --not: the task is not preempted there */
+	bool own;		/* of the program's own code (ZUG_L_OWN) */
 };
 
 /* From outside, at a time of the machine. */

@@ -86,6 +86,7 @@ struct mw_state {
 	uint64_t lease_clock, next_lease_clock;
 	struct mw_memory leased;	/* when it was granted, as far as other tasks go */
 	bool woken;			/* another task, since then */
+	bool created;			/* the same */
 	struct world_plan plan, next_plan;
 	uint32_t rounds[MW_TASKS], holder;	/* of the plan: world_task.rounds, as they are left; who made the last step */
 	bool planned, next_planned;

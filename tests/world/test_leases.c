@@ -147,6 +147,9 @@ static void make_program(struct made *m, uint64_t nr)
 		for (uint32_t i = 0; i < m->n[t]; i++)
 			if (m->code[t][i].to > m->n[t])
 				m->code[t][i].to = m->n[t];
+		/* a few in the program's own code, among those of packages */
+		for (uint32_t i = 0; i < m->n[t] && nr % 3 == 1; i++)
+			m->code[t][i].own = m->code[t][i].op >= W_READ && m->code[t][i].op <= W_STORE && !rng_below(&rng, 4);
 		m->p.code[t] = m->code[t];
 	}
 }
@@ -850,7 +853,7 @@ static void broken_promise(bool plan)
 	       plan ? "plan" : "promise", broken, passed);
 }
 
-/* Two tasks that lock and count, many times. */
+/* Two tasks that lock and count, many times; that is the program's own now and then, and surw asks nothing in between. */
 static void shares(void)
 {
 	static const struct {
@@ -858,7 +861,7 @@ static void shares(void)
 		double most;
 	} wanted[] = {
 		{ "random", 0.1 }, { "urw", 0.1 }, { "pct", 0.06 }, { "preemption", 0.08 }, { "dpor", 0.1 }, { "dfs", 0.1 },
-		{ "delay", 0.08 }, { "lockstep", 0.08 },
+		{ "delay", 0.08 }, { "lockstep", 0.08 }, { "surw", 0.25 },
 	};
 	struct made m = { .nr_tasks = 2 };
 
@@ -866,7 +869,7 @@ static void shares(void)
 	for (uint32_t t = 0; t < 2; t++) {
 		for (int i = 0; i < 6; i++) {
 			put(&m, t, OP(.op = W_LOCK, .a = i % 2));
-			put(&m, t, OP(.op = W_READ));
+			put(&m, t, OP(.op = W_READ, .own = i % 3 == 2));
 			put(&m, t, OP(.op = W_STORE, .imm = 1));
 			put(&m, t, OP(.op = W_UNLOCK, .a = i % 2));
 		}

@@ -294,10 +294,12 @@ static enum ask_cause give(struct engine *e, const struct search_point *p, uint3
 		return ASK_UNPROMISED;
 	alone = e->r ? most : at_most(most, steps_before_starving(e, task));
 	nr = at_most(search_promise(e->s, p, &until), alone);
-	if (e->r)
+	if (e->r) {
 		nr = at_most(nr, replayed(e, task));
-	else if (e->nr_runtime)
+	} else if (e->nr_runtime) {
+		nr = until == SEARCH_UNTIL_OWN ? at_most(nr, 1) : nr;
 		until = SEARCH_UNTIL_WAKE;
+	}
 	give_yields(e, nr, alone);
 	if (make_plan(e, p, task, &plan, most)) {
 		plan_rounds(e, p, task, &plan);

@@ -677,7 +677,7 @@ void kworld_lease_begin(struct kworld *k, uint32_t task)
 	if (!plans && !nr)
 		return;
 	z->flags = plans ? 0 : l->until == SEARCH_UNTIL_CHANGE ? ZUG_LEASE_CHANGE | ZUG_LEASE_WAKE :
-		   l->until == SEARCH_UNTIL_WAKE ? ZUG_LEASE_WAKE : 0;
+		   l->until == SEARCH_UNTIL_WAKE ? ZUG_LEASE_WAKE : l->until == SEARCH_UNTIL_OWN ? ZUG_LEASE_OWN : 0;
 	z->clock = k->run.turn.alarm && k->run.turn.alarm < l->clock ? k->run.turn.alarm : l->clock;
 	if (l->known)
 		z->flags |= ZUG_LEASE_KNOWN;

@@ -193,6 +193,7 @@ static struct kernel_probe probe_of(struct probes *p, const struct probe_module 
 	kp.what.pass = probes_pass(mod, s);
 	if (s->executes) {
 		tell_executed(mod, s, &kp.what);
+		kp.what.access |= ZUG_ACCESS_OWN;
 		/* of functions that the lists name user space is asked */
 		kp.what.flags |= probes_has_scope(p) ? ZUG_SITE_CALLED : 0;
 		kp.what.flags |= s->from ? ZUG_SITE_FROM : 0;
@@ -215,6 +216,8 @@ static struct kernel_probe probe_of(struct probes *p, const struct probe_module 
 		kp.what.obj2_arg = s->obj2_arg;
 	}
 	kp.what.access = access_there(s, &kp.what);
+	if (s->own || s->op == ZUG_OP_POINT || (s->code.kind && probes_is_of_user(p, s->module, s->offset)))
+		kp.what.access |= ZUG_ACCESS_OWN;
 	if (!s->code.kind && !s->here && !s->go && !s->java && s->obj_arg && !s->obj2_arg && may_be_inner(s->op))
 		kp.what.access |= ZUG_ACCESS_INNER;
 	if (s->code.kind) {
