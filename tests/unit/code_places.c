@@ -12,7 +12,7 @@ struct code *code_places_open(const char *path, enum code_cache cache)
 	struct code *c;
 	char err[512] = "";
 
-	if (code_open(&c, path, cache, err, sizeof(err)))
+	if (code_open(&c, path, NULL, cache, err, sizeof(err)))
 		fail_msg("%s", err);
 	return c;
 }

@@ -662,11 +662,11 @@ static void test_refused(void **state)
 	struct code *c;
 	char err[256] = "";
 
-	assert_int_equal(code_open(&c, compiled_path("kinds.s"), CODE_CACHE_NONE, err, sizeof(err)), -ENOEXEC);
+	assert_int_equal(code_open(&c, compiled_path("kinds.s"), NULL, CODE_CACHE_NONE, err, sizeof(err)), -ENOEXEC);
 	assert_non_null(strstr(err, "not a program or shared library"));
-	assert_int_equal(code_open(&c, compiled_path("missing"), CODE_CACHE_NONE, err, sizeof(err)), -ENOENT);
+	assert_int_equal(code_open(&c, compiled_path("missing"), NULL, CODE_CACHE_NONE, err, sizeof(err)), -ENOENT);
 	compiled_run("gcc -c -o %s %s", compiled_path("c.o"), compiled_path("c.c"));
-	assert_int_equal(code_open(&c, compiled_path("c.o"), CODE_CACHE_NONE, err, sizeof(err)), -ENOEXEC);
+	assert_int_equal(code_open(&c, compiled_path("c.o"), NULL, CODE_CACHE_NONE, err, sizeof(err)), -ENOEXEC);
 }
 
 static void test_asks(void **state)
@@ -787,7 +787,7 @@ static void test_damaged(void **state)
 				assert_true(asks[k].offset + asks[k].len <= size);
 			free(asks);
 		}
-		if (code_open(&c, compiled_path("damaged.so"), CODE_CACHE_NONE, err, sizeof(err)))
+		if (code_open(&c, compiled_path("damaged.so"), NULL, CODE_CACHE_NONE, err, sizeof(err)))
 			continue;
 		for (uint32_t k = 0; k < code_nr(c); k++)
 			assert_true(code_at(c, k)->offset + code_at(c, k)->len <= size);

@@ -116,7 +116,7 @@ static void catalogues(void **state)
 	size_t len;
 
 	assert_non_null(data);
-	assert_int_equal(code_open(&c, compiled_path("p"), CODE_CACHE_NONE, err, sizeof(err)), 0);
+	assert_int_equal(code_open(&c, compiled_path("p"), NULL, CODE_CACHE_NONE, err, sizeof(err)), 0);
 	assert_true(c->nr_places && c->nr_functions);
 	h.magic[0] = 'z';
 	h.nr_places = c->nr_places;

@@ -29,12 +29,18 @@ static int note_offset(const struct symdef *d, void *arg)
 	return 1;
 }
 
-static bool is_library(struct symfile *f, const char *name)
+/* Whether that file, which is f without its symbols, or f, takes a function of f's for the library's. */
+static bool takes_for_library(struct symfile *f, const char *name, struct symfile *stripped)
 {
 	uint64_t offset = 0;
 
 	assert_true(symfile_find(f, name, note_offset, &offset) > 0);
-	return symfile_is_library(f, offset);
+	return symfile_is_library(stripped, offset);
+}
+
+static bool is_library(struct symfile *f, const char *name)
+{
+	return takes_for_library(f, name, f);
 }
 
 static void whose_files(void **state)
@@ -115,7 +121,7 @@ static void library_of_static_programs(void **state)
 	static const char *const compilers[] = { "gcc -O0", "gcc -O2", "gcc -O2 -pie", "g++ -O2 -x c++", "clang-19 -O2",
 						 "musl-gcc -O0", "musl-gcc -O2" };
 	char command[160], name[20], err[200];
-	struct symfile *f;
+	struct symfile *f, *full;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(compilers) / sizeof(compilers[0]); i++) {
@@ -135,11 +141,15 @@ static void library_of_static_programs(void **state)
 		    !is_library(f, "pthread_create") || !is_library(f, "abort") || !is_library(f, "_start"))
 			fail_msg("%s: the C library's code", compilers[i]);
 		assert_true(symfile_c_library(f) >= symfile_library(f) && symfile_c_library(f) != UINT64_MAX);
+		full = f;
 		strcat(name, "-s");
 		f = symbols_file(compiled_syms, compiled_path(name), NULL, err, sizeof(err));
 		assert_non_null(f);
-		assert_true(symfile_library(f) == UINT64_MAX);
-		assert_false(symfile_is_library(f, 0x1000));
+		assert_false(takes_for_library(full, "main", f) || takes_for_library(full, "*work*", f) ||
+			     takes_for_library(full, "*rare*", f));
+		/* by the library's archive, where that is on the machine */
+		assert_true((symfile_library(f) == UINT64_MAX) == !symfile_archive(f));
+		assert_true(takes_for_library(full, "pthread_mutex_lock", f) == (symfile_archive(f) != 0));
 	}
 	compiled_make("l.c", library_source, "gcc -O2 -o dynamic l.c");
 	f = symbols_file(compiled_syms, compiled_path("dynamic"), NULL, err, sizeof(err));

@@ -211,7 +211,7 @@ static unsigned int find_asking(struct report *rep, struct symbols *symbols, con
 					    symbols_file(symbols, m->path, NULL, err, sizeof(err));
 		struct code *code;
 
-		if (!f || code_open(&code, m->path, CODE_CACHE, err, sizeof(err)))
+		if (!f || code_open(&code, m->path, f, CODE_CACHE, err, sizeof(err)))
 			continue;
 		for (uint32_t k = 0; k < code_nr(code) && nr < ASKING_MAX; k++) {
 			const struct code_place *p = code_at(code, k);

@@ -394,7 +394,7 @@ static void count(struct code *c)
 	c->stats.functions = c->nr_functions;
 }
 
-int code_open(struct code **out, const char *path, enum code_cache cache, char *err, size_t errlen)
+int code_open(struct code **out, const char *path, struct symfile *file, enum code_cache cache, char *err, size_t errlen)
 {
 	struct code_function *list = NULL;
 	struct code *c = calloc(1, sizeof(*c));
@@ -425,6 +425,7 @@ int code_open(struct code **out, const char *path, enum code_cache cache, char *
 	if (ret)
 		goto fail;
 	code_build_id(elf, id, sizeof(id));
+	c->archive = file ? symfile_archive(file) : 0;
 	if (cache == CODE_CACHE && !code_cache_read(c, id, &st)) {
 		c->stats.cached = true;
 		goto done;
@@ -436,7 +437,7 @@ int code_open(struct code **out, const char *path, enum code_cache cache, char *
 	}
 	ret = code_bounds(c, fd, &list, &nr);
 	if (!ret)
-		ret = code_targets(c, elf);
+		ret = code_targets(c, elf, c->archive ? file : NULL);
 	if (!ret)
 		ret = code_scan(c, map, st.st_size, list, nr);
 	if (ret)

@@ -16,6 +16,7 @@
 #define ZUG_CODE_H
 
 #include <stdbool.h>
+#include "symbols/symbols.h"
 #include <stddef.h>
 #include <stdint.h>
 #include "bpf/zug_abi.h"
@@ -243,9 +244,10 @@ const char *code_keeps(const char *name);
  * Reads the file at path (any ELF program or shared library for x86-64). The cache is in
  * $XDG_CACHE_HOME/zugzwang, or ~/.cache/zugzwang; without either, or where it cannot be written,
  * there is none. 0, or -errno with one line in err: -ENOEXEC not such a file, -EFBIG 4 GB or more.
- * A file with no functions that can be told gives an empty catalogue.
+ * A file with no functions that can be told gives an empty catalogue. file is the same, for names that its own tables do not
+ * have (symfile_archive()); NULL: without these.
  */
-int code_open(struct code **out, const char *path, enum code_cache cache, char *err, size_t errlen);
+int code_open(struct code **out, const char *path, struct symfile *file, enum code_cache cache, char *err, size_t errlen);
 void code_free(struct code *c);
 
 void code_get_stats(const struct code *c, struct code_stats *s);

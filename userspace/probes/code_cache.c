@@ -3,7 +3,7 @@
  * code_cache.c - catalogues kept between runs
  *
  * One file each, named by the build-id and the size of what was disassembled, or by where it lies
- * and when it was changed. A cache that is damaged, of another version, or of another user is as
+ * and when it was changed, and by the archive that has told names for it. A cache that is damaged, of another version, or of another user is as
  * good as none; its bytes are not trusted beyond what in_order() has checked.
  */
 #include <errno.h>
@@ -17,14 +17,18 @@
 #include "lib/base/cache_file.h"
 #include "probes/code_internal.h"
 
-static void cache_name(char *name, size_t len, const char *id, const struct stat *st)
+static void cache_name(char *name, size_t len, uint64_t archive, const char *id, const struct stat *st)
 {
+	char with[24] = "";
+
+	if (archive)
+		snprintf(with, sizeof(with), "-%llx", (unsigned long long)archive);
 	if (id[0])
-		snprintf(name, len, "%s-%llx.code", id, (unsigned long long)st->st_size);
+		snprintf(name, len, "%s-%llx%s.code", id, (unsigned long long)st->st_size, with);
 	else
-		snprintf(name, len, "file-%llx-%llx-%llx-%llx.%lx.code", (unsigned long long)st->st_dev,
+		snprintf(name, len, "file-%llx-%llx-%llx-%llx.%lx%s.code", (unsigned long long)st->st_dev,
 			 (unsigned long long)st->st_ino, (unsigned long long)st->st_size,
-			 (unsigned long long)st->st_mtim.tv_sec, st->st_mtim.tv_nsec);
+			 (unsigned long long)st->st_mtim.tv_sec, st->st_mtim.tv_nsec, with);
 }
 
 uint32_t code_cache_checksum(struct code_cache_header h, const void *places, const void *functions)
@@ -96,7 +100,7 @@ int code_cache_read(struct code *c, const char *id, const struct stat *st)
 	char name[NAME_MAX];
 	int fd, ret;
 
-	cache_name(name, sizeof(name), id, st);
+	cache_name(name, sizeof(name), c->archive, id, st);
 	fd = cache_file_open(name);
 	if (fd < 0)
 		return fd;
@@ -120,6 +124,6 @@ void code_cache_write(const struct code *c, const char *id, const struct stat *s
 
 	memcpy(h.places, c->stats.places, sizeof(h.places));
 	h.crc = code_cache_checksum(h, c->places, c->functions);
-	cache_name(name, sizeof(name), id, st);
+	cache_name(name, sizeof(name), c->archive, id, st);
 	cache_file_put(name, pieces, 3);
 }

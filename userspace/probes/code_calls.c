@@ -534,6 +534,32 @@ static int on_symbols(struct code *c, Elf *elf, Elf_Scn *scn, const GElf_Shdr *s
 	return ret;
 }
 
+struct more {
+	struct code *c;
+	int ret;
+};
+
+static int on_name(const struct symdef *d, void *arg)
+{
+	struct more *more = arg;
+	struct code_target t = target_of(d->name);
+
+	if (!d->is_function || (!t.block && !t.role))
+		return 0;
+	t.vaddr = d->vaddr;
+	more->ret = add_target(more->c, t);
+	return more->ret;
+}
+
+/* Those that the archive of its C library has for a file without symbols. */
+static int on_names(struct code *c, struct symfile *names)
+{
+	struct more more = { .c = c };
+
+	symfile_find(names, "*", on_name, &more);
+	return more.ret;
+}
+
 static int on_relocations(struct code *c, size_t functions, Elf *elf, Elf_Scn *scn, const GElf_Shdr *sh)
 {
 	Elf_Data *data = elf_getdata(scn, NULL), *symbols = NULL;
@@ -591,7 +617,7 @@ static void find_keepers(struct code *c)
 }
 
 /* The symbols first: what a relative relocation is about is told by them. */
-int code_targets(struct code *c, Elf *elf)
+int code_targets(struct code *c, Elf *elf, struct symfile *names)
 {
 	size_t functions = 0;
 	int ret = 0;
@@ -607,6 +633,8 @@ int code_targets(struct code *c, Elf *elf)
 			if (pass && sh.sh_type == SHT_RELA)
 				ret = on_relocations(c, functions, elf, scn, &sh);
 		}
+		if (!pass && !ret && names)
+			ret = on_names(c, names);
 		if (c->nr_targets)
 			qsort(c->targets, c->nr_targets, sizeof(*c->targets), compare_targets);
 		functions = c->nr_targets;

@@ -45,6 +45,7 @@ struct code {
 	struct code_segment *segments;
 	uint32_t nr_segments;
 	uint64_t relro_start, relro_end;	/* vaddrs */
+	uint64_t archive;			/* symfile_archive() */
 	struct code_target *targets;		/* while it is scanned: by vaddr */
 	size_t nr_targets, size_targets;
 	struct code_stats stats;
@@ -56,8 +57,8 @@ void code_build_id(Elf *elf, char *id, size_t len);
 int code_segments(struct code *c, Elf *elf);
 /* Functions of the file that lie in executable segments: by start, not overlapping. malloc'd. 0 or -errno. */
 int code_bounds(struct code *c, int fd, struct code_function **list, uint32_t *nr);
-/* c->targets, by the symbols and relocations of a file. 0 or -errno. */
-int code_targets(struct code *c, Elf *elf);
+/* c->targets, by the symbols and relocations of a file, and by what symbols.h knows of names in it (NULL: no more). 0 or -errno. */
+int code_targets(struct code *c, Elf *elf, struct symfile *names);
 /* The function that is called at vaddr, or by the word there; NULL: none of those above. */
 const struct code_target *code_target(const struct code *c, uint64_t vaddr, bool word);
 /* code_locks.c: the function of that name; and what was seen in the one that is decoded. */
@@ -107,7 +108,7 @@ bool code_is_const(const struct code *c, uint64_t vaddr);
 
 /* A file of the cache begins with it; places and functions follow. */
 #define CODE_CACHE_MAGIC	"zugcode"
-#define CODE_CACHE_VERSION	17	/* also when what the scanner finds changes */
+#define CODE_CACHE_VERSION	18	/* also when what the scanner finds changes, or the names that an archive tells */
 
 struct code_cache_header {
 	char magic[8];

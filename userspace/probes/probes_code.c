@@ -51,13 +51,13 @@ static struct code *open_code(const struct probe_module *m, char *err, size_t er
 		snprintf(err, errlen, "%s is made by the test", m->path);
 		return NULL;
 	}
-	if (code_open(&code, m->path, CODE_CACHE, err, errlen))
+	if (code_open(&code, m->path, m->file, CODE_CACHE, err, errlen))
 		return NULL;
 	code_get_stats(code, &st);
 	if (!st.cached || agrees_all(m->path, code))
 		return code;
 	code_free(code);
-	return code_open(&code, m->path, CODE_CACHE_RENEW, err, errlen) ? NULL : code;
+	return code_open(&code, m->path, m->file, CODE_CACHE_RENEW, err, errlen) ? NULL : code;
 }
 
 uint16_t probes_code_op(const struct code_place *c)

@@ -174,12 +174,14 @@ static struct atomic_source *source_of(struct symfile *f, Dwarf_Die *cu, const c
 	return s;
 }
 
-static enum symsays without_lines(struct symfile *f)
+/* Without lines Go's library cannot be told from the code of a static program, nor can a C library without names. */
+static enum symsays without_lines(struct symfile *f, uint64_t offset)
 {
-	/* without lines a C library, or Go's, cannot be told from the code of a static program */
+	/* the names that an archive tells are the C library's alone: what is C++'s is not known */
 	if (f->whole < 0)
-		f->whole = symfile_libc(f) != SYMLIBC_NONE || symfile_is_go(f);
-	return f->whole ? SYMSAYS_NOTHING : SYMSAYS_UNKNOWN;
+		f->whole = (symfile_libc(f) != SYMLIBC_NONE || symfile_is_go(f)) &&
+			   (symfile_library(f) == UINT64_MAX || (symfile_archive(f) && sym_rodata_has(f, "St9exception")));
+	return f->whole || symfile_is_library(f, offset) ? SYMSAYS_NOTHING : SYMSAYS_UNKNOWN;
 }
 
 /* The length of the name that begins there; 0: none does. */
@@ -272,7 +274,7 @@ enum symsays symfile_says_atomic(struct symfile *f, uint64_t offset)
 	if (!cu && f->dwarf)
 		return is_rust_without_lines(f, vaddr) ? SYMSAYS_UNKNOWN : SYMSAYS_NOTHING;
 	if (!cu)
-		return without_lines(f);
+		return without_lines(f, offset);
 	/* line 0: code that the compiler made of several lines */
 	if (!file || dwarf_lineno(l, &line) || line <= 0)
 		return SYMSAYS_UNKNOWN;

@@ -165,6 +165,14 @@ struct sym_begins {
 	uint32_t order[];		/* numbers of symbols */
 };
 
+/* What the archive of its C library says of a static program without symbols (sym_archive.c). */
+struct sym_archive_names {
+	bool sought;
+	struct sym_list list;
+	uint64_t begin;		/* of the archive's code, behind the program's; UINT64_MAX: there is none */
+	uint64_t id;		/* of the archive; 0: none was found */
+};
+
 struct symfile {
 	struct symfile *next;
 	const struct symbols *owner;
@@ -188,6 +196,7 @@ struct symfile {
 	bool go_sought;
 	struct sym_go go;
 
+	struct sym_archive_names archive;
 	bool library_sought;
 	uint64_t library, c_library;	/* symfile_library(), symfile_c_library() */
 
@@ -271,6 +280,8 @@ bool sym_equals_clone(const char *name, const char *wanted);
 void sym_find_debug_file(struct symfile *f);
 /* The same, and DWARF of either. */
 void sym_read_debug(struct symfile *f);
+/* The text is in its constant data. */
+bool sym_rodata_has(struct symfile *f, const char *text);
 /* The first section of that type, NULL: none. */
 Elf_Scn *sym_find_section(Elf *elf, unsigned int type, GElf_Shdr *shdr);
 /*
@@ -284,6 +295,8 @@ const char *sym_table_names(Elf *elf, size_t section, size_t *size);
  */
 bool sym_read_tables(struct symfile *f, struct sym_list *l, const struct sym_filter *filter);
 void sym_read_symbols(struct symfile *f);
+/* The names that the archive of its C library has for code of a static program, which has no symbol table. */
+const struct sym_archive_names *sym_archive_names(struct symfile *f);
 /* As symfile_step(), of a function without call frame information (sym_depth.c). */
 int sym_depth(struct symfile *f, uint64_t offset, struct symfile_step *step);
 

@@ -6,7 +6,8 @@
  * objects, its libraries, and last what the compiler adds, libstdc++ and the C library. So from the
  * first function that only these can have on, in the order of addresses, the code is theirs. Linkers
  * of GNU put functions that are hardly ever executed (.text.unlikely), and main (.text.startup),
- * before all others, in an order of their own; the others begin with _start, the entry.
+ * before all others, in an order of their own; the others begin with _start, the entry. Of a program without symbols it is
+ * known which code was in the C library's archive (sym_archive.c).
  */
 #include <string.h>
 #include "symbols/sym_internal.h"
@@ -76,7 +77,9 @@ static void find_libraries(struct symfile *f)
 	if (f->interp || !f->ehdr.e_entry || !symfile_find_names(f, names, 1, note_main, &main))
 		return;
 	sym_read_symbols(f);
-	for (size_t i = 0; i < f->nr_syms; i++) {
+	if (symfile_archive(f))
+		any = c = f->archive.begin;
+	for (size_t i = 0; i < f->nr_syms && !symfile_archive(f); i++) {
 		const struct sym *s = &f->syms[i];
 
 		if (s->type != STT_FUNC && s->type != STT_GNU_IFUNC)
@@ -118,5 +121,7 @@ bool symfile_is_library(struct symfile *f, uint64_t offset)
 		return first != UINT64_MAX;
 	vaddr = symfile_vaddr_of(f, offset);
 	s = vaddr == UINT64_MAX ? NULL : sym_at(f, vaddr, true);
+	if (s && symfile_archive(f))
+		return strcmp(s->name, "main") != 0;
 	return s && (is_c_name(s->name) || is_compilers_name(s->name) || is_start_name(s->name));
 }

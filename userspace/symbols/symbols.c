@@ -84,6 +84,7 @@ static void symfile_free(struct symfile *f)
 	free(f->interp);
 	free(f->phdrs);
 	free(f->syms);
+	free(f->archive.list.list);
 	free(f->mangled);
 	free(f->mangled_at);
 	free(f->path);
@@ -633,6 +634,18 @@ static void sort_and_unite(struct sym_list *l)
 	l->nr = nr;
 }
 
+static void take_archive_names(struct symfile *f, struct sym_list *l, const struct sym_filter *filter)
+{
+	const struct sym_list *names = &sym_archive_names(f)->list;
+
+	for (size_t i = 0; i < names->nr; i++) {
+		const char *name = names->list[i].name;
+
+		if ((!filter || filter->wanted(name, filter->arg)) && ARRAY_RESERVE(l->list, l->size, l->nr + 1))
+			l->list[l->nr++] = names->list[i];
+	}
+}
+
 bool sym_read_tables(struct symfile *f, struct sym_list *l, const struct sym_filter *filter)
 {
 	bool has_symtab;
@@ -644,6 +657,8 @@ bool sym_read_tables(struct symfile *f, struct sym_list *l, const struct sym_fil
 		if (f->debug_elf)
 			has_symtab = read_table(f, f->debug_elf, SHT_SYMTAB, l, filter);
 	}
+	if (!has_symtab)
+		take_archive_names(f, l, filter);
 	sort_and_unite(l);
 	return has_symtab;
 }
@@ -711,7 +726,7 @@ const struct sym *sym_at(struct symfile *f, uint64_t vaddr, bool function)
 
 /* ---- which C library ---- */
 
-static bool rodata_has(struct symfile *f, const char *text)
+bool sym_rodata_has(struct symfile *f, const char *text)
 {
 	Elf_Scn *scn = NULL;
 	GElf_Shdr shdr;
@@ -761,11 +776,11 @@ enum symlibc symfile_libc(struct symfile *f)
 		return f->libc;
 	f->libc = SYMLIBC_NONE;
 	symfile_find_names(f, names, sizeof(names) / sizeof(names[0]), note_name, &defines);
-	if (defines & 3 || rodata_has(f, "GNU C Library (") ||
+	if (defines & 3 || sym_rodata_has(f, "GNU C Library (") ||
 	    /* a stripped static program; the loader, which knows that word too, has a soname */
-	    (!f->interp && !has_soname(f) && rodata_has(f, "GLIBC_TUNABLES")))
+	    (!f->interp && !has_soname(f) && sym_rodata_has(f, "GLIBC_TUNABLES")))
 		f->libc = SYMLIBC_GLIBC;
-	else if (defines & 28 || (defines & 32 && rodata_has(f, "/etc/ld-musl-")))
+	else if (defines & 28 || (defines & 32 && sym_rodata_has(f, "/etc/ld-musl-")))
 		f->libc = SYMLIBC_MUSL;
 	return f->libc;
 }

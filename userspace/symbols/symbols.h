@@ -38,6 +38,11 @@ bool symfile_has_symtab(struct symfile *f);
 bool symfile_has_symbols(struct symfile *f);	/* or at least names that it exports */
 const char *symfile_interp(struct symfile *f);	/* NULL when static */
 /*
+ * A number for the archive of the C library that says which names functions of a static program have, which itself has no symbol
+ * table; 0: it has one, or there is no such archive. It is another one when the archive has changed.
+ */
+uint64_t symfile_archive(struct symfile *f);
+/*
  * All files that starting this program maps: itself, its interpreter and the
  * libraries as that interpreter resolves them (asked by running `interp --list`,
  * which does not run the program). malloc'd, NULL-terminated; free with symbols_free_paths().

@@ -1,6 +1,6 @@
 #!/bin/bash
 # The inside of a C library's primitives is no point, whichever library it is: a bug is found and replayed, its twin passes, and
-# a static program takes no more steps than the one with glibc. (tests/matrix has all programs.)
+# a static program, stripped or not, takes no more steps than the one with glibc. (tests/matrix has all programs.)
 # Takes 10 s under emulation.
 # shellcheck source=tests/vm/lib.sh
 . "$(dirname "$0")/../lib.sh"
