@@ -103,8 +103,8 @@ static void say_without_symbols(struct files *files, const char *path)
 			    path);
 	else
 		session_say(s,
-			    "%s has no symbols, and is not of a libc.a that is here: its places have no names, and locks "
-			    "that were linked into it statically are no points",
+			    "%s has no symbols, and no libc.a here tells them: its places have no names, and locks that "
+			    "were linked into it statically are no points",
 			    path);
 	add_bare(files, path);
 }

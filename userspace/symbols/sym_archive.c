@@ -716,7 +716,8 @@ bool sym_archive_look(struct symfile *f, const char *folder, struct sym_archive_
 	if (find_code(&m) && add_folder(&a, folder)) {
 		find_selectors(&m);
 		m.taken = calloc(m.size, 1);
-		m.todo = malloc((a.nr_pieces + 1) * sizeof(*m.todo));
+		/* a piece that is dropped may become known once more */
+		m.todo = malloc((a.nr_pieces + 1) * 2 * sizeof(*m.todo));
 		found = m.taken && m.todo && !a.no_memory && !recognise(&m);
 	}
 	if (found)
