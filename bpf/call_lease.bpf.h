@@ -436,7 +436,7 @@ __noinline int call_leased(struct task_state *t, const struct call_args *args)
 		lease_note(l, ZUG_WHY_TIME);
 		return PLAN_STOPS;
 	}
-	if (!(l->flags & ZUG_LEASE_CALLS) || !call_passes(p, t, l, args) ||
+	if (!(l->flags & ZUG_LEASE_CALLS) || (l->flags & ZUG_LEASE_RUNTIME && d->runtime) || !call_passes(p, t, l, args) ||
 	    (d->lease == ZUG_CALL_ENDS && ends_child(p, t, l) && !tell_end(p, e)) ||
 	    (named && !tell_address(args, path, &address)) ||
 	    (d->lease == ZUG_CALL_BINDS && paths_ahead[slot] && makes_socket(path))) {

@@ -88,6 +88,12 @@ static __always_inline bool may_be_new(struct task_struct *p, const struct zug_w
 	return w->ino || w->offset < LOOSE(p)->mm->start_code || w->offset >= LOOSE(p)->mm->start_brk;
 }
 
+/* A function of Go's, whose object is an operand there. */
+static __always_inline bool is_of_go(const struct zug_site *site)
+{
+	return site->flags & ZUG_SITE_OPERAND && !(site->flags & ZUG_SITE_CODE) && site->obj_arg != ZUG_ARG_OPERAND;
+}
+
 /* What the operation there accesses, of which t->ev tells. */
 static __always_inline void fill_access(struct zug_access *a, struct task_struct *p, const struct task_state *t,
 					const struct zug_site *site)
@@ -96,7 +102,9 @@ static __always_inline void fill_access(struct zug_access *a, struct task_struct
 	bool second = site->obj2_arg || site->flags & ZUG_SITE_SECOND || (site->flags & LISTS && t->ev.arg[1]);
 
 	a->how = site->access;
-	if ((first && !(t->ev.flags & ZUG_EF_OBJECT)) || (second && !(t->ev.flags & ZUG_EF_OBJECT2)))
+	/* a channel that is nil has no object in labels */
+	if ((first && !(t->ev.flags & ZUG_EF_OBJECT)) || (second && !(t->ev.flags & ZUG_EF_OBJECT2)) ||
+	    (is_of_go(site) && !t->ev.arg[0]))
 		a->how = 0;
 	if (leases[t->slot & (ZUG_MAX_SANDBOXES - 1)].plan.object_by &&
 	    ((first && may_be_new(p, &t->ev.obj)) || (second && may_be_new(p, &t->ev.obj2))))
@@ -112,7 +120,7 @@ static __always_inline void fill_access(struct zug_access *a, struct task_struct
 /* As kworld_label_point() says where the task stands. */
 static __always_inline __u64 place_of(const struct task_state *t, const struct zug_site *site)
 {
-	return site->flags & ZUG_SITE_CALL && t->ev.ret ? t->ev.ret - 1 : t->ev.ip;
+	return (site->flags & ZUG_SITE_CALL || is_of_go(site)) && t->ev.ret ? t->ev.ret - 1 : t->ev.ip;
 }
 
 /*

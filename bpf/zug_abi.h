@@ -14,7 +14,7 @@
 #include "zug_abi_lease.h"
 #include "zug_note.h"
 
-#define ZUG_ABI_VERSION		44
+#define ZUG_ABI_VERSION		45
 #define ZUG_MAX_SANDBOXES	256	/* a power of two */
 #define ZUG_MAX_TASKS		32768	/* of all sandboxes together */
 /* The kernel's watchdog looks every 15 s, and strikes when a task has waited for 30 s. */
@@ -439,6 +439,7 @@ struct zug_syscall {
 	__u8 lease;	/* enum zug_call_lease */
 	__u8 object;	/* enum zug_call_object */
 	__u8 writes;	/* its label says so */
+	__u8 runtime;	/* the runtime of a language may make it for itself, and then it is left out (ZUG_LEASE_RUNTIME) */
 	__u16 op;	/* enum zug_op of its label; 0: more than its number says that */
 };
 
@@ -846,7 +847,7 @@ _Static_assert(sizeof(struct zug_path) == sizeof(struct zug_event), "zug_path");
 _Static_assert(sizeof(struct zug_known_file) == 24, "zug_known_file");
 _Static_assert(sizeof(struct zug_installed) == 80, "zug_installed");
 _Static_assert(sizeof(struct zug_step_key) == 16, "zug_step_key");
-_Static_assert(sizeof(struct zug_syscall) == 20, "zug_syscall");
+_Static_assert(sizeof(struct zug_syscall) == 22, "zug_syscall");
 _Static_assert(sizeof(struct zug_insn) == 24, "zug_insn");
 _Static_assert(sizeof(struct zug_site) == 76, "zug_site");
 _Static_assert(sizeof(struct zug_site_key) == 16, "zug_site_key");

@@ -275,6 +275,7 @@ enum zug_why {
 #define ZUG_LEASE_NETWORK	(1u << 5)	/* the network is the test's own */
 #define ZUG_LEASE_OWN		(1u << 6)	/* ends behind a point that may be of the program's own code (ZUG_ACCESS_OWN), */
 						/* and where a task is created */
+#define ZUG_LEASE_RUNTIME	(1u << 8)	/* CALLS: but those that a runtime may make for itself (zug_syscall.runtime) */
 struct zug_lease {
 	__u32 left;		/* points, of all tasks of the plan */
 	__u32 flags;		/* ZUG_LEASE_* */

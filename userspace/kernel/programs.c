@@ -85,6 +85,17 @@ static int on_libbpf(enum libbpf_print_level level, const char *fmt, va_list ap)
 
 /* ---- loading ---- */
 
+/* As is_of_go() of kworld_callers.c says it of a label. What the call itself is labelled may depend on more: SYSCALL. */
+static bool may_be_runtimes(unsigned int op)
+{
+	switch (op) {
+	case ZUG_OP_FUTEX_WAIT: case ZUG_OP_FUTEX_WAKE: case ZUG_OP_SLEEP: case ZUG_OP_KILL: case ZUG_OP_FORK:
+	case ZUG_OP_SIGACTION: case ZUG_OP_SIGPROCMASK: case ZUG_OP_MMAP: case ZUG_OP_SYSCALL:
+		return true;
+	}
+	return false;
+}
+
 /* What the label of such a call acts on (kworld_label_syscall()). */
 static enum zug_call_object object_of(const struct syscall_desc *d)
 {
@@ -130,6 +141,7 @@ static void fill_syscalls(struct zug_syscall *list)
 		s->path2_arg = d->path2_arg;
 		s->lease = d->lease;
 		s->op = syscall_tells(d->op) ? d->op : 0;
+		s->runtime = may_be_runtimes(d->op);
 		s->object = object_of(d);
 		s->writes = !!((d->flags | zug_op_flags(d->op)) & ZUG_L_WRITE);
 	}

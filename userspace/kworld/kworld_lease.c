@@ -635,7 +635,7 @@ static bool tell_stops(const struct kworld *k, uint32_t task, struct zug_lease *
 /* The kernel side follows a plan where all that decides is in sight there. */
 static bool may_plan(struct kworld *k, uint32_t task)
 {
-	return k->run.lease.planned && !probes_leaves_out(k->o.probes) && !k->o.leave_machine &&
+	return k->run.lease.planned && !probes_has_scope(k->o.probes) && !k->o.leave_machine &&
 	       !kworld_has_interpreter(k, k->w.tasks[task].process);
 }
 
@@ -682,8 +682,10 @@ void kworld_lease_begin(struct kworld *k, uint32_t task)
 	if (l->known)
 		z->flags |= ZUG_LEASE_KNOWN;
 	/* what is left out is no decision, and more may be passed than was promised */
-	if (!probes_leaves_out(k->o.probes) && !interpreted)
+	if (!probes_has_scope(k->o.probes) && !interpreted)
 		z->flags |= k->w.ends_stop ? ZUG_LEASE_CALLS : ZUG_LEASE_CALLS | ZUG_LEASE_ENDS;
+	if (probes_leaves_out(k->o.probes))
+		z->flags |= ZUG_LEASE_RUNTIME;
 	if (sandbox_net_closed(k->o.sandbox))
 		z->flags |= ZUG_LEASE_NETWORK;
 	z->root = k->w.tasks[k->run.root].tgid;
