@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -343,26 +344,37 @@ static const struct daemon_command *command_of(const struct here *h, const struc
 	return NULL;
 }
 
+/* The request is there: nothing more is prepared. */
+static bool is_asked(const struct here *h)
+{
+	struct pollfd p = { .fd = h->start.fd, .events = POLLIN };
+
+	return poll(&p, 1, 0) == 1;
+}
+
 /* What nearly every search begins with: the C library, its loader, and pid 1. What is another one then is made anew. */
-static void prepare(void)
+static void prepare(const struct here *h)
 {
 	char *loader = realpath("/lib64/ld-linux-x86-64.so.2", NULL), *slash = loader ? strrchr(loader, '/') : NULL;
-	char path[PATH_MAX], *libc;
+	char path[PATH_MAX], *libc = NULL;
 
 	if (slash) {
 		snprintf(path, sizeof(path), "%.*s/libc.so.6", (int)(slash - loader), loader);
 		libc = realpath(path, NULL);
-		symbols_prepare(loader);
-		if (libc) {
-			symbols_prepare(libc);
-			sandbox_copy_ahead(libc);
-		}
-		free(libc);
 	}
-	free(loader);
-	sandbox_init_ahead();
+	if (loader && !is_asked(h))
+		symbols_prepare(loader);
+	if (libc && !is_asked(h))
+		symbols_prepare(libc);
+	if (libc && !is_asked(h))
+		sandbox_copy_ahead(libc);
+	if (!is_asked(h))
+		sandbox_init_ahead();
 	/* behind all that copies this process: of what is shared with a copy the next write makes one */
-	touch_memory();
+	if (!is_asked(h))
+		touch_memory();
+	free(libc);
+	free(loader);
 }
 
 /*
@@ -380,7 +392,7 @@ static struct request *await_request(struct here *h)
 	sigprocmask(SIG_BLOCK, &cuts, &mask);
 	signal(SIGTERM, SIG_DFL);
 	prctl(PR_SET_NAME, "zugd-ahead");
-	prepare();
+	prepare(h);
 	r = next_request(h);
 	prctl(PR_SET_NAME, "zugd");
 	set_signals();

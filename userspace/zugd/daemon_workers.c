@@ -29,6 +29,8 @@
 
 /* When nothing is executed for so long the kernel side rests. */
 #define REST_AFTER_NS 1000000000ull
+/* When nothing is executed or taken down for so long a worker is made ahead: what comes at once would only wait for that. */
+#define AHEAD_AFTER_MS 100
 /* A request that was aborted ends within its execution's drain; it is prodded after the first, and killed after the second. */
 #define PROD_AFTER_NS 2000000000ull
 #define KILL_AFTER_NS 30000000000ull
@@ -303,18 +305,22 @@ static struct worker *made_ahead(const struct workers *ws)
  */
 static void make_ahead(struct workers *ws)
 {
+	bool busy = ws->ending || ws->no_ahead || ws->queue;
 	int slot;
 
-	if (ws->ending || ws->no_ahead || ws->queue)
-		return;
 	for (const struct worker *w = ws->list; w; w = w->next)
-		if (!w->kept || w->r || w->silent)
-			return;
+		busy |= !w->kept || w->r || w->silent;
+	if (busy)
+		ws->quiet_ns = 0;
+	else if (!ws->quiet_ns)
+		ws->quiet_ns = clock_now_ns();
+	if (busy || clock_now_ns() - ws->quiet_ns < AHEAD_AFTER_MS * 1000000ull)
+		return;
+	ws->quiet_ns = 0;
 	slot = lanes_take_sandbox(ws);
-	if (slot >= 0 && !begin_worker(ws, NULL, true, NULL, slot, ws->cpus[0])) {
-		ws->used[slot] = false;
-		ws->no_ahead = true;
-	}
+	ws->no_ahead = slot < 0 || !begin_worker(ws, NULL, true, NULL, slot, ws->cpus[0]);
+	if (slot >= 0)
+		ws->used[slot] = !ws->no_ahead;
 }
 
 /* The worker of a command, which gets it. NULL with errno, 0: the request has to wait. */
@@ -617,6 +623,8 @@ int workers_patience(const struct workers *ws)
 {
 	int otherwise = -1;
 
+	if (ws->quiet_ns)
+		return AHEAD_AFTER_MS;
 	if (ws->left_ns)
 		return PROD_MS;
 	for (const struct worker *w = ws->list; w; w = w->next) {

@@ -42,6 +42,7 @@ struct workers {
 	bool ending, rests;
 	bool no_ahead;		/* the last worker that was made ahead has ended by itself: no other one before the next request */
 	uint64_t idle_ns;	/* since when nothing is executed; 0: something is */
+	uint64_t quiet_ns;	/* since when a worker could be made ahead; 0: none is to be made */
 	uint64_t left_ns;	/* since when there may be something left */
 	void (*in_child)(void *ctx);
 	void *in_child_ctx;
