@@ -227,6 +227,8 @@ remember()
 	while IFS= read -r thing; do
 		before[$thing]=1
 	done <<<"$things"
+	# zugd makes the worker of the next command when it has nothing else to do
+	[ -z "${before[process zugd]:-}" ] || before[process zugd-ahead]=1
 }
 
 # Call after every zug: nothing may be there that was not there before.
