@@ -34,6 +34,7 @@
 #include "lib/base/file_copy.h"
 #include "lib/base/proc_status.h"
 #include "lib/base/rights.h"
+#include "lib/base/same_file.h"
 #include "kernel/lane_watch.h"
 #include "sandbox/sandbox_internal.h"
 #include "sandbox/sandbox_template.h"
@@ -417,9 +418,7 @@ static int take_ahead(const struct stat *st, const char *to)
 	char path[40];
 	int fd = ahead;
 
-	if (fd < 0 || st->st_dev != ahead_of.st_dev || st->st_ino != ahead_of.st_ino || st->st_size != ahead_of.st_size ||
-	    memcmp(&st->st_mtim, &ahead_of.st_mtim, sizeof(st->st_mtim)) ||
-	    memcmp(&st->st_ctim, &ahead_of.st_ctim, sizeof(st->st_ctim)))
+	if (fd < 0 || !same_file(st, &ahead_of))
 		return -1;
 	ahead = -1;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);

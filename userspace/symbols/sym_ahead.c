@@ -7,6 +7,7 @@
  */
 #include <string.h>
 #include <sys/stat.h>
+#include "lib/base/same_file.h"
 #include "symbols/sym_internal.h"
 
 /* Of the process, as the time in which it waits is. */
@@ -35,12 +36,6 @@ void symbols_prepare(const char *path)
 	/* so often that they are sorted */
 	for (int i = 0; i <= SYM_PASSES; i++)
 		symfile_find_names(f, names, 1, ignore, NULL);
-}
-
-static bool same_file(const struct stat *a, const struct stat *b)
-{
-	return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
-	       !memcmp(&a->st_mtim, &b->st_mtim, sizeof(a->st_mtim)) && !memcmp(&a->st_ctim, &b->st_ctim, sizeof(a->st_ctim));
 }
 
 struct symfile *sym_take_ahead(struct symbols *s, const char *path)
