@@ -484,12 +484,9 @@ static void look_in_gap(struct match *m, uint64_t from, uint64_t to)
 	/* a piece that needs no alignment follows the one before it at once */
 	for (uint64_t at = from; at < to; at = (at | (ALIGN - 1)) + 1) {
 		uint32_t i = sole_piece(m, at);
-		struct sym_archive_piece *p = &m->a->pieces[i];
 
-		if (i == SYM_ARCHIVE_NONE)
-			continue;
-		if (!p->nr_places++)
-			p->place = at;
+		if (i != SYM_ARCHIVE_NONE && !m->a->pieces[i].nr_places++)
+			m->a->pieces[i].place = at;
 	}
 }
 
