@@ -271,7 +271,13 @@ $(filter-out $(libzug_twins),$(libzug_bin)): $(B)/%: $(B)/%.o $(B)/libzug.a $(B)
 	$(say) LINK $@
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(B)/libzug.a -lm -pthread
 
-build-tests: $(unit_bin) $(model_bin) $(world_bin) $(kworld_bin) $(libzug_bin)
+closes := $(B)/tests/vm/closes.so
+$(closes): tests/vm/closes.c $(B)/flags
+	@mkdir -p $(@D)
+	$(say) LINK $@
+	$(Q)$(CC) $(ALL_CFLAGS) -fPIC -shared -o $@ $<
+
+build-tests: $(unit_bin) $(model_bin) $(world_bin) $(kworld_bin) $(libzug_bin) $(closes)
 
 # Readers of foreign bytes under libFuzzer; tests/unit/test_fuzz.c is a bounded run of the same in `make check`.
 $(B)/tests/fuzz/fuzz: $(B)/tests/fuzz/fuzz_target.o $(B)/tests/fuzz/targets.o $(B)/user.a $(B)/pure.a

@@ -460,7 +460,6 @@ int probes_add_code(struct probes *p, uint32_t module, const struct probe_code *
 		snprintf(err, errlen, "out of memory");
 	else
 		ret = probes_plant(p, module, &f, err, errlen);
-	close(f.fd);
 	found_free(&f);
 	return ret;
 }

@@ -163,4 +163,13 @@ begin 'what -j cannot be' && {
 	end
 }
 
+# A thread plants while places are looked up, so a second close may hit the link that it has made.
+if begin "no descriptor is closed that is not open"; then
+	export LD_PRELOAD=$project/build/tests/vm/closes.so CLOSES=$dir/closes
+	zug 60 run -q --executions 20 -o traces -- "$programs/aba-stack-fixed"
+	unset LD_PRELOAD CLOSES
+	want_status 0
+	[ ! -e "$dir/closes" ] || note "$(sort "$dir/closes" | uniq -c)"
+	end
+fi
 finish
