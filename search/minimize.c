@@ -7,8 +7,10 @@
  * with its preemptions. First the steps of each task that could come in a row do so,
  * all at once: the same execution as far as the program can tell, with fewer switches
  * (Jalbert, Sen: A trace simplification technique, 2010). Then those preemptions go,
- * together, during which nothing happened that the preempted task touches. Failures
- * are not monotone in these, so after the chunks
+ * together, during which nothing happened that the preempted task touches. Where there
+ * are many preemptions, the order of the program's own steps alone is tried before all that
+ * (own_order.h), then one hold at such a step (own_hold.h), and behind it all goes
+ * that is not at these. Failures are not monotone in these, so after the chunks
  * each single one is tried until none can go (of a livelock, those within its
  * loop go together, before all others); then each preemption is moved
  * later as long as it fails: where that stops, the next step of the preempted
@@ -18,8 +20,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include "lib/base/array.h"
+#include "lib/base/id_map.h"
 #include "search/around.h"
 #include "search/minimize.h"
+#include "search/own_hold.h"
+#include "search/own_order.h"
 #include "search/schedule.h"
 #include "search/search_internal.h"
 #include "search/strategies/strategies.h"
@@ -38,10 +43,19 @@ struct record {
 /* Of so many steps, the last ones, it is seen which could come in another order (GATHER). */
 #define GATHER_MAX	4096
 
+/*
+ * From so many preemptions on those at the program's own steps are tried first, where these are one in OWN_ONE_IN steps at
+ * most.
+ */
+#define OWN_MIN		16
+#define OWN_ONE_IN	3
+/* So many holds at own steps are tried, each alone. */
+#define HOLDS_MAX	12
+
 /* So many preemptions elsewhere are tried, each alone, where more than one is left. */
 #define OTHERS_MAX	64
 
-enum phase { FOLLOW, GATHER, LOOP, NEEDLESS, CHUNKS, SINGLES, REORDER, LATER, ELSEWHERE, DONE };
+enum phase { FOLLOW, OWN, HOLDS, GATHER, LOOP, NEEDLESS, OTHERS, CHUNKS, SINGLES, REORDER, LATER, ELSEWHERE, DONE };
 
 struct minimize {
 	struct around a;		/* its order: of the trial in GATHER and REORDER */
@@ -62,6 +76,11 @@ struct minimize {
 	struct schedule first;
 	size_t *since;			/* by task: the step from which on it is enabled; NOT_ENABLED: it is not */
 	uint32_t nr_since;
+	bool (*users)(const void *ctx, uint64_t site);	/* the place is in the program's own code; NULL: only labels tell */
+	const void *users_ctx;
+	struct id_map sites;		/* what it has said */
+	struct own_order own;
+	struct own_holds holds;
 };
 
 #define NOT_ENABLED SIZE_MAX
@@ -84,6 +103,9 @@ static void fini(void *state)
 	free(m->trial);
 	difference_index_release(&m->index);
 	free(m->since);
+	id_map_free(&m->sites);
+	own_order_release(&m->own);
+	own_holds_release(&m->holds);
 	around_release(&m->a);
 }
 
@@ -321,12 +343,100 @@ static bool try_gathered(struct minimize *m)
 	return fewer;
 }
 
+/* ---- the program's own steps ---- */
+
+static bool is_own(void *ctx, const struct zug_label *l)
+{
+	struct minimize *m = ctx;
+	uint32_t *known;
+	bool added;
+
+	if (l->flags & ZUG_L_OWN)
+		return true;
+	if (!m->users || !l->site)
+		return false;
+	known = id_map_add(&m->sites, l->site, 0, &added);
+	if (!known)
+		return false;
+	if (added)
+		*known = m->users(m->users_ctx, l->site);
+	return *known;
+}
+
+/* By step of best, whether it is one of the program's own; NULL: out of memory. *nr of them are. */
+static bool *own_steps(struct minimize *m, size_t *nr)
+{
+	const struct schedule *s = &m->best.s;
+	bool *own = calloc(s->nr + 1, sizeof(*own));
+
+	*nr = 0;
+	for (size_t i = 0; own && i < s->nr; i++) {
+		own[i] = is_own(m, &s->labels[i]);
+		*nr += own[i];
+	}
+	if (!own)
+		m->a.error = -ENOMEM;
+	return own;
+}
+
+/* An own step says something where most steps are others. */
+static bool try_own(struct minimize *m)
+{
+	size_t nr;
+	bool *own, few;
+
+	if (m->loop || m->best.s.preemptions < OWN_MIN)
+		return false;
+	own = m->at ? NULL : own_steps(m, &nr);
+	few = m->at || (nr > 1 && nr * OWN_ONE_IN <= m->best.s.nr);
+	if (own && few)
+		m->a.error = m->phase == OWN ? own_order_of(&m->own, &m->best.s, own) : own_holds_of(&m->holds, &m->best.s, own);
+	free(own);
+	return few && !m->a.error;
+}
+
+/* The next step of that task from 'from' on; s->nr: none. */
+static size_t next_step(const struct schedule *s, size_t from, uint32_t task)
+{
+	while (from < s->nr && s->tasks[from] != task)
+		from++;
+	return from;
+}
+
+/* A task is stopped before one of the own steps, or behind it; or another task goes on with one. */
+static bool is_at_own(const struct schedule *s, const bool *own, const struct difference *d)
+{
+	size_t stopped = next_step(s, d->step, d->task);
+
+	return own[d->step] || (d->step && own[d->step - 1]) || (stopped < s->nr && own[stopped]);
+}
+
+/* All differences go that are not at the program's own steps. */
+static bool try_without_others(struct minimize *m)
+{
+	const struct schedule *s = &m->best.s;
+	size_t nr;
+	bool *own = s->preemptions < OWN_MIN ? NULL : own_steps(m, &nr);
+
+	m->nr_trial = 0;
+	for (size_t i = 0; own && i < s->nr_diffs; i++)
+		if (is_at_own(s, own, &s->diffs[i]))
+			m->trial[m->nr_trial++] = s->diffs[i];
+	free(own);
+	return m->nr_trial && m->nr_trial < s->nr_diffs;
+}
+
 /* Set up the next trial; false when the phase is over. */
 static bool next_of_phase(struct minimize *m)
 {
 	size_t nr = m->best.s.nr_diffs;
 
 	switch (m->phase) {
+	case OWN:
+		/* with tasks that change roles, and without */
+		return m->at < 2 && try_own(m);
+	case HOLDS:
+		return m->at < HOLDS_MAX && try_own(m) && m->at < m->holds.nr;
 	case GATHER:
 		return !m->loop && m->best.s.preemptions && next_sight(m) && try_gathered(m);
 	case LOOP:
@@ -338,6 +448,8 @@ static bool next_of_phase(struct minimize *m)
 		return true;
 	case NEEDLESS:
 		return next_sight(m) && try_without_needless(m);
+	case OTHERS:
+		return !m->at && try_without_others(m);
 	case CHUNKS:
 		for (; m->chunk > 1; m->chunk /= 2, m->at = 0) {
 			if (m->at >= nr)
@@ -406,6 +518,10 @@ static int begin(void *state, uint64_t iteration)
 		return SEARCH_EXHAUSTED;
 	if (difference_index_make(&m->index, m->trial, m->nr_trial))
 		return -ENOMEM;
+	if (m->phase == OWN)
+		own_order_begin(&m->own, !m->at);
+	if (m->phase == HOLDS)
+		own_holds_begin(&m->holds, m->at);
 	m->a.trials++;
 	schedule_clear(&m->now.s);
 	m->now.nr_pairs = m->now.nr_others = 0;
@@ -420,10 +536,20 @@ static bool follows_order(const struct minimize *m)
 	return m->phase == FOLLOW || m->phase == GATHER || m->phase == REORDER;
 }
 
+/* It is said by the program's own steps. */
+static bool follows_own(const struct minimize *m)
+{
+	return m->phase == OWN || m->phase == HOLDS;
+}
+
 static uint32_t follow(struct minimize *m, const struct choice *c)
 {
 	if (follows_order(m))
 		return around_follow(&m->a, c);
+	if (m->phase == OWN)
+		return own_order_follow(&m->own, c, is_own, m);
+	if (m->phase == HOLDS)
+		return own_holds_follow(&m->holds, c, is_own, m);
 	return schedule_follow(m->trial, &m->index, m->a.env, c);
 }
 
@@ -489,6 +615,10 @@ static int pick(void *state, const struct choice *fair)
 	const struct choice choice = around_choice(&m->a, fair), *c = &choice;
 	uint32_t pos = follow(m, c);
 
+	if (pos == CHOICE_NONE) {
+		m->a.error = -ENOMEM;
+		return m->a.error;
+	}
 	around_chosen(&m->a, fair, c, pos);
 	if (!c->free && pos != c->last)
 		m->a.error = note_pair(m, c, pos);
@@ -509,6 +639,9 @@ static uint64_t promise(const void *state, const struct search_point *point, uin
 	*until = SEARCH_UNTIL_DONE;
 	if (follows_order(m))
 		return around_promise(&m->a, point, task);
+	/* where the next own step comes is not known */
+	if (follows_own(m))
+		return 0;
 	return schedule_promise(&m->index, m->a.env, task);
 }
 
@@ -525,7 +658,7 @@ static void rule(const void *state, struct search_rule *r)
 
 	if (follows_order(m))
 		around_rule(&m->a, r);
-	else
+	else if (!follows_own(m))
 		schedule_rule(m->trial, &m->index, m->a.env, r);
 }
 
@@ -613,7 +746,7 @@ static void end(void *state, const struct search_end *e)
 	switch (m->phase) {
 	case FOLLOW:
 		m->a.reproduced = fails;
-		m->phase = fails ? GATHER : DONE;
+		m->phase = fails ? OWN : DONE;
 		if (fails)
 			m->a.error = accept(m);
 		set_chunk(m);
@@ -626,10 +759,14 @@ static void end(void *state, const struct search_end *e)
 	}
 	if (must_repeat(m, &good))
 		return;
-	if (m->phase == GATHER || m->phase == LOOP || m->phase == NEEDLESS) {
+	if (m->phase < CHUNKS) {
 		if (good)
 			m->a.error = accept(m);
 		set_chunk(m);
+		if (m->phase == OWN || m->phase == HOLDS || m->phase == OTHERS) {
+			m->at += good ? HOLDS_MAX : 1;
+			return;
+		}
 		if (m->phase == GATHER) {
 			m->at += good ? 2 : 1;
 			return;
@@ -747,6 +884,14 @@ void minimize_twice(struct search *s)
 	struct minimize *m = search_state(s);
 
 	m->twice = true;
+}
+
+void minimize_set_users(struct search *s, bool (*users)(const void *ctx, uint64_t site), const void *ctx)
+{
+	struct minimize *m = search_state(s);
+
+	m->users = users;
+	m->users_ctx = ctx;
 }
 
 void minimize_result(const struct search *s, struct minimize_result *result)

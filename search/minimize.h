@@ -56,6 +56,12 @@ void minimize_loop(struct search *s, uint64_t steps);
 void minimize_twice(struct search *s);
 
 /*
+ * Before the first execution: which places are in the program's own code, besides those whose labels say so (ZUG_L_OWN). What
+ * that code does not take part in is left out first. ctx stays the caller's.
+ */
+void minimize_set_users(struct search *s, bool (*users)(const void *ctx, uint64_t site), const void *ctx);
+
+/*
  * The reason why a preemption matters: the preempted operation and the one that came before it
  * instead.
  */

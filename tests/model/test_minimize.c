@@ -363,6 +363,107 @@ static void test_few_trials(void)
 	program_free(p);
 }
 
+/* ---- executions of thousands of steps ---- */
+
+/*
+ * Two clients, 2 and 3, do much for each request, in libraries that they share; threads of a server, 0 and 1, answer. Its own
+ * steps are the read and the store of one number, which loses an update where both come between. A thread for each client, which
+ * stores for the last request alone; or (pool) each takes whatever request is there, and stores always.
+ */
+#define LARGE_ORDER	4000
+enum { LARGE_REQUESTS = 5, LARGE_AROUND = 290, LARGE_NUMBER = 0, LARGE_OTHERS = 10, LARGE_ANSWERS = 2 };
+static struct model_step large_code[5][LARGE_REQUESTS * (LARGE_AROUND + 5)];
+
+static struct model large_program(bool pool)
+{
+	struct model m = { .name = "large", .nr_tasks = 5, .nr_started = 5, .own = 1 << LARGE_NUMBER };
+
+	memset(large_code, 0, sizeof(large_code));
+#define ADD(t, ...)	large_code[t][m.len[t]++] = (struct model_step){ __VA_ARGS__ }
+	for (uint8_t c = 0; c < 2; c++) {
+		uint8_t at = pool ? 0 : c;
+
+		for (int i = 0; i < LARGE_REQUESTS; i++) {
+			for (int k = 0; k < LARGE_AROUND; k++)
+				ADD(2 + c, .op = M_WRITE, .a = (uint8_t)(1 + k % LARGE_OTHERS), .imm = 1);
+			ADD(2 + c, .op = M_SEM_POST, .a = at);
+			ADD(2 + c, .op = M_SEM_WAIT, .a = LARGE_ANSWERS + at);
+			ADD(c, .op = M_SEM_WAIT, .a = at);
+			ADD(c, .op = M_READ, .a = LARGE_NUMBER);
+			if (pool || i == LARGE_REQUESTS - 1)
+				ADD(c, .op = M_STORE, .a = LARGE_NUMBER, .imm = 1);
+			ADD(c, .op = M_SEM_POST, .a = LARGE_ANSWERS + at);
+		}
+		ADD(4, .op = M_JOIN, .a = 2 + c);
+	}
+	ADD(4, .op = M_READ, .a = LARGE_NUMBER);
+	ADD(4, .op = M_ASSERT, .imm = pool ? 2 * LARGE_REQUESTS : 2);
+#undef ADD
+	for (uint32_t t = 0; t < 5; t++)
+		m.code[t] = large_code[t];
+	m.routine[1] = pool ? 1 : 0;
+	return m;
+}
+
+/* A schedule in which the turn goes from a task that could go on at one step in twelve; its length if it fails, else 0. */
+static uint64_t large_schedule(const struct model *m, uint64_t seed, uint32_t *order, uint64_t *failure)
+{
+	struct model_state s;
+	uint32_t able[5], nr, last = 0;
+	uint64_t steps = 0;
+	struct rng rng;
+
+	rng_seed(&rng, 7, seed);
+	model_start(m, &s);
+	while (!model_over(m, &s)) {
+		nr = 0;
+		for (uint32_t t = 0; t < 5; t++)
+			if (s.task[t].status == TASK_LIVE && model_enabled(m, &s, t))
+				able[nr++] = t;
+		if (!steps || s.task[last].status != TASK_LIVE || !model_enabled(m, &s, last) || !rng_below(&rng, 12))
+			last = able[rng_below(&rng, nr)];
+		order[steps++] = last;
+		model_step(m, &s, last, 0);
+	}
+	*failure = model_outcome(m, &s);
+	return s.failed ? steps : 0;
+}
+
+/* So many executions leave few of hundreds of preemptions; 'most' in the mean. */
+static void test_large(bool pool, bool own, double most)
+{
+	enum { WANTED = 10, EXECUTIONS = 16 };
+	static uint32_t order[LARGE_ORDER];
+	struct model m = large_program(pool);
+	uint32_t before = 0, left = 0, nr = 0, worst = 0;
+	uint64_t failure, steps, sum = 0;
+
+	m.own = own ? m.own : 0;
+	for (uint64_t seed = 1; seed <= 5000 && nr < WANTED; seed++) {
+		struct minimize_result result;
+		struct model_result r;
+		struct search *s;
+
+		steps = large_schedule(&m, seed, order, &failure);
+		if (!steps)
+			continue;
+		before += preemptions(&m, order, steps);
+		sum += steps;
+		s = minimize_new(&options, order, steps, failure, EXECUTIONS, NULL, 0);
+		while (model_run(&m, s, &r, NULL, 0) == SEARCH_GO)
+			;
+		minimize_result(s, &result);
+		nr += result.reproduced;
+		left += result.preemptions;
+		worst = result.preemptions > worst ? result.preemptions : worst;
+		search_free(s);
+	}
+	tap_ok(nr == WANTED && before > 100 * nr && left <= most * nr,
+	       "%d executions%s%s leave %.1f of %.1f preemptions of %u schedules of %.0f steps, at most %u", EXECUTIONS,
+	       pool ? ", with a pool of threads," : "", own ? " that know the program's own steps" : "", left / (double)nr,
+	       before / (double)nr, nr, sum / (double)nr, worst);
+}
+
 /* What processes do for themselves is put into a row at once, as if it did not depend on what others do for themselves. */
 static void test_own_affairs(void)
 {
@@ -393,6 +494,9 @@ int main(void)
 	test_pair();
 	test_left();
 	test_few_trials();
+	test_large(false, true, 2);
+	test_large(false, false, 9);
+	test_large(true, true, 2);
 	tap_ok(all_not_least * 20 <= all_found, "the fewest preemptions there are, in 19 of 20 (%d of "
 	       "%d have more)", all_not_least, all_found);
 	test_rounds();	/* of programs that were chosen, which say nothing of how often */

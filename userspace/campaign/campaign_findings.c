@@ -30,7 +30,7 @@
  */
 #define SIMPLIFY_LEAST_NS 10000000000ull
 #define SIMPLIFY_LEAST_EXECUTIONS 24
-#define SIMPLIFY_MOST_NS 120000000000ull
+#define SIMPLIFY_MOST_NS 180000000000ull
 /*
  * Explaining has what minimising has left of that time, but at least LEAST, and as long as its executions take: what
  * took long to become simple is explained, too. At most SIMPLIFY_MOST_NS more.

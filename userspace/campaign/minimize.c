@@ -189,6 +189,7 @@ static int find(const struct minimizing *z, struct simplest *s, const uint32_t *
 		minimize_loop(s->trials.search, s->window ? s->window : PROGRESS_WINDOW);
 	if (limits->twice && !s->once)
 		minimize_twice(s->trials.search);
+	minimize_set_users(s->trials.search, session_is_users, &c->s);
 	s->trials.max_steps = limits->steps;
 	s->trials.until_ns = until_ns(z);
 	s->trials.after = after;

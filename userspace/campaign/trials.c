@@ -20,11 +20,15 @@
  * cost minutes.
  */
 #define TRIAL_TIMES 10
+#define TRIAL_LONG_TIMES 3	/* where the failure took more than a second, and nine seconds */
 #define TRIAL_STEPS 4
 
 static uint64_t trial_timeout(const struct campaign *c, const struct trace *from)
 {
-	uint64_t ns = TRIAL_TIMES * trace_outcome(from)->wall_ns + 2 * SECOND_NS;
+	uint64_t wall = trace_outcome(from)->wall_ns, ns = TRIAL_TIMES * wall + 2 * SECOND_NS;
+
+	if (wall > SECOND_NS)
+		ns = TRIAL_LONG_TIMES * wall + (TRIAL_TIMES - TRIAL_LONG_TIMES + 2) * SECOND_NS;
 
 	return c->s.o.failure.timeout_ns && session_longest(&c->s) < ns ? session_longest(&c->s) : ns;
 }
