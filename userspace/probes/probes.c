@@ -389,8 +389,11 @@ int probes_plant(struct probes *p, uint32_t m, struct found *f, char *err, size_
 		free(kp);
 		return -ENOMEM;
 	}
-	for (int i = 0; i < nr; i++)
+	for (int i = 0; i < nr; i++) {
+		/* whose code it is, and whether it is a point, is said by its module */
+		f->sites[i].module = m;
 		kp[i] = probe_of(p, mod, &f->sites[i], p->nr_sites + i);
+	}
 	mod->ino = st.st_ino;
 	mod->dev = st.st_dev;
 	ret = probes_tell_module(p, m);
@@ -401,10 +404,8 @@ int probes_plant(struct probes *p, uint32_t m, struct found *f, char *err, size_
 		say_refused(mod, bad >= 0 ? &f->sites[bad] : NULL, ret, err, errlen);
 		return ret;
 	}
-	for (int i = 0; i < nr; i++) {
-		f->sites[i].module = m;
+	for (int i = 0; i < nr; i++)
 		p->sites[p->nr_sites++] = f->sites[i];
-	}
 	mod->nr_sites += nr;
 	f->nr = 0;
 	return nr;
