@@ -202,6 +202,7 @@ static void whose_code(void **state)
 {
 	static const char *const names[] = { "deposit", "submit", "spin" };
 	static const bool own[] = { true, false, false };
+	static const char *const counts[] = { "release", "asks", "hit" };
 	struct symfile *f;
 
 	(void)state;
@@ -224,6 +225,23 @@ static void whose_code(void **state)
 		assert_int_equal(symfile_is_own(f, at.last.offset + 3), own[i]);
 	}
 	assert_false(symfile_is_own(f, UINT64_MAX));
+	/* a smart pointer of C++ counts owners in whatever function it is used: not so what the program asks it, and does itself */
+	compiled_make("counts.cc",
+		      "#define INLINE static inline __attribute__((always_inline))\n"
+		      "namespace __gnu_cxx { INLINE int __exchange_and_add(int *p, int n) { return *p += n; } }\n"
+		      "template<int> struct _Sp_counted_base { static int owners; INLINE int use_count() { return ++owners; } };\n"
+		      "template<> int _Sp_counted_base<2>::owners = 1;\nint hits;\nextern \"C\" {\n"
+		      "__attribute__((noinline)) int release(void) { return __gnu_cxx::__exchange_and_add(&hits, -1); }\n"
+		      "__attribute__((noinline)) int asks(void) { return _Sp_counted_base<2>::use_count(); }\n"
+		      "__attribute__((noinline)) int hit(void) { return ++hits; }\n}\n"
+		      "int main(void) { return release() + asks() + hit(); }\n", "g++ -g -O1 -o counts counts.cc");
+	f = compiled_open(compiled_path("counts"));
+	for (int i = 0; i < 3; i++) {
+		struct compiled_found at = compiled_find(f, counts[i]);
+
+		assert_int_equal(at.nr, 1);
+		assert_int_equal(symfile_is_own(f, at.last.offset + 3), i > 0);
+	}
 	/* as go test -exec links one */
 	assert_false(symfile_is_go(f));
 	compiled_make("go.c", "__attribute__((section(\".gopclntab\"), used)) int table;\nint main(void) { return table; }\n",
