@@ -225,6 +225,7 @@ static void mw_status(struct world *w, struct world_status *st)
 	st->next_timer = mw_first_deadline(m->s);
 	st->ungranted = m->p->ungranted;
 	st->quiet = m->s->task[0].pc < m->p->begins;
+	st->several = m->p->several;
 }
 
 static bool mw_in_flight(struct world *w)

@@ -109,6 +109,7 @@ struct mw_program {
 	bool any_time;		/* time-outs measure what others compute (world_task.any_time) */
 	bool own_time;		/* time-outs are a runtime's own (world_task.own_time) */
 	bool installed;		/* time-outs are those of the distribution's programs (world_task.installed) */
+	bool several;		/* other processes have executed programs (world_status.several) */
 	bool blind;		/* nothing is known of locks: they are waited for in the kernel */
 	/* how the world behaves */
 	uint64_t in_flight_ns;	/* until then something is on its way */

@@ -293,8 +293,13 @@ static void timers_explored(void)
 	const struct mw_program *watched = PROGRAM(.code = TIMED_TASKS(5 * SECOND), .watchdog = true);
 	const struct mw_program *own = PROGRAM(POSTED(2, 25 * SECOND));
 	const struct mw_program *installed = PROGRAM(POSTED(2, 25 * SECOND), .installed = true);
+	const struct mw_program *several = PROGRAM(POSTED(2, 25 * SECOND), .several = true);
+	/* 30 s in all are three times 8 s */
+	const struct mw_program *often = PROGRAM(.code = {
+		TASK(CREATE(1), SLEEP(8 * SECOND), SLEEP(8 * SECOND), SLEEP(8 * SECOND), SLEEP(8 * SECOND), JOIN(1)),
+		TASK({ .op = W_SET, .b = 0, .imm = 0 }, READ(1, 0), STORE(1, 0, 1), READ(1, 0), JUMP_NE(0, 20, 1)) });
 	uint32_t early = 0, late = 0, flagged = 0, followed = 0, spared = 0, fired = 0, likely = 0, far = 0, nr = 60;
-	uint32_t of_own = 0, of_installed = 0;
+	uint64_t of_own = 0, of_installed = 0, of_several = 0, most = 0, nr_often;
 
 	for (uint64_t seed = 1; seed <= nr; seed++) {
 		struct run *r = run(p, &(struct how){ .strategy = "random",
@@ -320,11 +325,16 @@ static void timers_explored(void)
 		far += likely_early(p, seed) + likely_early(minute, seed);
 		of_own += likely_early(own, seed);
 		of_installed += likely_early(installed, seed);
+		of_several += likely_early(several, seed);
+		nr_often = likely_early(often, seed);
+		most = nr_often > most ? nr_often : most;
 	}
 	check(fired == flagged, NULL, "it says by how much each was early");
 	check(likely, NULL, "a timer that is likely to be early is explored");
 	check(!far, NULL, "one that would be a minute or an hour early is not");
 	check(of_own && !of_installed, NULL, "25 s of a test's own program are, but not of one that is installed everywhere");
+	check(!of_several, NULL, "nor of programs that talk to each other");
+	check(most == 3, NULL, "a machine is 30 s slow in all");
 	check(spared == nr, NULL, "a timer whose signal would end the test is spared");
 	check(early && late, NULL, "a timer that is explored may fire before any step");
 	check(flagged >= early && flagged, NULL, "the trace says before which step a timer fired");

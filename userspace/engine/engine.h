@@ -22,11 +22,12 @@
 
 #define EARLY_MOST	10
 /*
- * Tests wait for up to 30 s for what may be slow. Programs of the distribution take a peer that says nothing for gone after
- * 25 s (dbus-send) or 60 s (nginx), which is right on all machines.
+ * So much is a machine slow in an execution, in all. Tests wait for up to 30 s for what may be slow. Programs that talk to each
+ * other take a peer that says nothing for gone after 25 s (dbus-send), 30 s (servers, a connection) or 60 s (nginx), which is
+ * right on all machines: EARLY_PEERS_NS is for programs of the distribution, and for tests of several programs.
  */
 #define EARLY_NS	30000000000ull
-#define EARLY_INSTALLED_NS	20000000000ull
+#define EARLY_PEERS_NS	20000000000ull
 
 struct engine_options {
 	/*
@@ -43,8 +44,8 @@ struct engine_options {
 				/* that comes there */
 	bool explore_timeouts;	/* a time-out may expire while others can run: engine_explore_timeouts() */
 	/*
-	 * Then only where that is likely enough: EARLY_MOST times in an execution, by EARLY_NS at most, and no timer whose
-	 * signal would end its process. (A replay lets happen what was recorded.)
+	 * Then only where that is likely enough: EARLY_MOST times in an execution, by EARLY_NS at most in all, and no timer
+	 * whose signal would end its process. (A replay lets happen what was recorded.)
 	 */
 	bool likely_timeouts;
 	uint32_t faults;	/* 1 << enum fault, of calls */
@@ -68,7 +69,7 @@ struct execution {
 	uint64_t asked;		/* decisions for which all tasks stood still: steps that were neither passed nor leased */
 	uint64_t hash;		/* of the sequence of (task, operation, object, site): equal for equal executions */
 	uint64_t trace_sum;	/* of its trace (trace_sum()), by the one who has the trace written; 0: not known */
-	uint64_t early;		/* time-outs and timers that ended before their time */
+	uint64_t early, early_ns;	/* time-outs and timers that ended before their time; by so much, in all */
 	uint64_t ungranted;
 	uint64_t wall_ns, launch_ns, drain_ns;	/* the whole; until the first point; for its end */
 	struct spent spent;

@@ -43,13 +43,16 @@ static bool may_any_time(const struct engine *e, const struct world_task *t)
 
 uint64_t early_from(const struct engine *e, uint64_t deadline, bool installed)
 {
-	uint64_t by = installed ? EARLY_INSTALLED_NS : EARLY_NS;
+	uint64_t by = installed || e->status.several ? EARLY_PEERS_NS : EARLY_NS;
 
 	if (!e->o.explore_timeouts || e->status.quiet || deadline == UINT64_MAX)
 		return deadline;
 	if (!e->o.likely_timeouts)
 		return 0;
-	return e->x->early >= EARLY_MOST ? deadline : deadline > by ? deadline - by : 0;
+	if (e->x->early >= EARLY_MOST || e->x->early_ns >= by)
+		return deadline;
+	by -= e->x->early_ns;
+	return deadline > by ? deadline - by : 0;
 }
 
 /* A time-out or timer of that time may end early now. */
@@ -396,6 +399,7 @@ static void note_early(struct engine *e, uint32_t task, uint64_t deadline)
 	else
 		snprintf(text, sizeof(text), ns < 9.95e9 ? "%.2g s" : "%.0f s", ns / 1e9);
 	e->x->early++;
+	e->x->early_ns += deadline - e->status.clock;
 	if (task == WORLD_NO_TASK && e->w->ops->timer && e->w->ops->timer(e->w, &timer))
 		steps_note_timer(e, text, &timer);
 	else

@@ -169,6 +169,7 @@ struct world_status {
 	uint64_t clock;		/* the test's own clock, ns since it began; 0: the test has the machine's */
 	uint64_t next_timer;	/* when the next timer of the test fires, on its clock; UINT64_MAX: none has been set */
 	bool quiet;		/* the test has not come yet to where its search begins: no choice is one */
+	bool several;		/* another process than the first has executed a program */
 	uint64_t ungranted;	/* runs without a grant, in this execution */
 };
 

@@ -518,6 +518,7 @@ static void kworld_status(struct world *w, struct world_status *s)
 		note_cpu_time(k);
 	s->clock = z->clock;
 	s->quiet = kworld_state(k)->quiet;
+	s->several = k->run.several;
 	s->next_timer = kworld_next_timer(k);
 	s->ungranted = z->nr_ungranted;
 }
