@@ -147,6 +147,22 @@ static int on_primitive(const struct symdef *d, unsigned int nr, void *arg)
 			 f->prim->obj2_arg, true);
 }
 
+/* What is no primitive lies where much code is executed, in each program's start. What cannot stand elsewhere stays. */
+static int put_apart(struct probes *p, const struct probe_module *mod, struct found *f, char *err, size_t errlen)
+{
+	const char *copy;
+	int ret = 0;
+
+	for (int i = 0; i < f->nr && !ret; i++) {
+		if (f->sites[i].op != PROBES_READS_OWN_FILES)
+			continue;
+		ret = sandbox_privatise(p->s, mod->path, &copy, err, errlen);
+		if (!ret && strcmp(copy, mod->path))
+			probes_put_apart(copy, &f->sites[i].offset);
+	}
+	return ret;
+}
+
 int probes_plant_primitives(struct probes *p, uint32_t m, char *err, size_t errlen)
 {
 	struct probe_module *mod = &p->modules[m];
@@ -167,7 +183,8 @@ int probes_plant_primitives(struct probes *p, uint32_t m, char *err, size_t errl
 	f.fd = open(mod->path, O_RDONLY | O_CLOEXEC);
 	symfile_find_names(f.file, names, nr, on_primitive, &f);
 	mod->sync_points |= f.nr > 0;
-	ret = f.no_memory ? -ENOMEM : f.nr ? probes_plant(p, m, &f, err, errlen) : 0;
+	ret = f.no_memory ? -ENOMEM : put_apart(p, mod, &f, err, errlen);
+	ret = ret ? ret : f.nr ? probes_plant(p, m, &f, err, errlen) : 0;
 	found_free(&f);
 	return ret;
 }

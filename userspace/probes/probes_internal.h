@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * probes_internal.h - inside of probes.h: modules and named places (probes.c), primitives (primitives.c), Go's (probes_go.c),
- * code places (probes_code.c)
+ * code places (probes_code.c), places that lie apart (probes_apart.c)
  */
 #ifndef ZUG_PROBES_INTERNAL_H
 #define ZUG_PROBES_INTERNAL_H
@@ -57,6 +57,12 @@ int probes_plant_primitives(struct probes *p, uint32_t m, char *err, size_t errl
 bool probes_note_used(struct probes *p, const struct probe_module *mod);
 /* A C library's own calls of its primitives are no points: only what others call has to be probed. */
 bool probes_is_c_library(const struct probe_module *mod);
+
+/*
+ * probes_apart.c. Moves the begin of the function at that offset of a private copy to where no other code is, unless it lies
+ * there already, and sets *offset to its new place. 0, or -errno: it stays where it is.
+ */
+int probes_put_apart(const char *copy, uint64_t *offset);
 
 /*
  * probes_go.c. Plants the operations of Go's runtime and library in a Go program. Their number, or -errno with a line in
