@@ -41,10 +41,14 @@ __noinline int find_caller(const struct task_state *t, __u64 *caller)
 {
 	struct task_struct *p = bpf_get_current_task_btf();
 	__u64 sp, bp, at, ret = 0;
+	bool strange;
 	__u32 i;
+	int in;
 
 	if (!t || !caller)
 		return false;
+	/* what lies in no file of the search has no place in labels */
+	strange = leases[t->slot & (ZUG_MAX_SANDBOXES - 1)].flags & ZUG_LEASE_STRANGE;
 	sp = t->ev.sp;
 	bp = t->ev.bp;
 	at = t->ev.ip - 2;
@@ -53,7 +57,10 @@ __noinline int find_caller(const struct task_state *t, __u64 *caller)
 		struct zug_caller *c;
 		__u64 end;
 
-		if (!find_code(p, t, at, &key) || !(c = bpf_map_lookup_elem(&steps, &key)) || c->what == ZUG_CALLER_UNKNOWN)
+		in = find_code(p, t, at, &key);
+		if (!in && strange)
+			break;
+		if (in <= 0 || !(c = bpf_map_lookup_elem(&steps, &key)) || c->what == ZUG_CALLER_UNKNOWN)
 			return false;
 		if (c->what == ZUG_CALLER_IN) {
 			*caller = at;
@@ -83,9 +90,35 @@ static __always_inline __u64 known_object(const struct zug_sandbox *s, const str
 	return f->run == s->run && f->number == number && f->dev == w->dev ? object : 0;
 }
 
-static __always_inline bool file_known(const struct zug_sandbox *s, const struct task_state *t, const struct zug_where *w)
+/*
+ * A task has passed the open() that is over. User space names the file where it comes to that event, before all that comes
+ * later: as it has done before, by the same number.
+ */
+static __always_inline void note_opened(const struct zug_sandbox *s, struct task_struct *p, struct task_state *t, __s64 fd)
 {
-	return known_object(s, t, w);
+	volatile struct zug_known_file *f;
+	struct zug_where w = {};
+	__u64 number;
+
+	if (!t->opens)
+		return;
+	t->opens = 0;
+	if (fd < 0 || s->env_used & ZUG_ENV_MOUNTS || !fd_where(p, fd, &w))
+		return;
+	number = zug_file_number(w.ino, w.offset);
+	f = &known_files[t->slot & (ZUG_MAX_SANDBOXES - 1)][zug_file_place(number, w.dev)];
+	if (f->number == number && f->dev == w.dev && f->by_path)
+		f->opened = s->run;
+}
+
+/* It has a name, or will have it when user space comes to an event of its. */
+static __always_inline bool will_be_known(const struct zug_sandbox *s, const struct task_state *t, const struct zug_where *w)
+{
+	__u64 number = zug_file_number(w->ino, w->offset);
+	const volatile struct zug_known_file *f =
+		&known_files[t->slot & (ZUG_MAX_SANDBOXES - 1)][zug_file_place(number, w->dev)];
+
+	return f->number == number && f->dev == w->dev && (f->run == s->run ? f->object != 0 : f->opened == s->run);
 }
 
 static __always_inline bool object_told(const struct zug_sandbox *s, const struct task_state *t, __u32 flag,
@@ -93,7 +126,7 @@ static __always_inline bool object_told(const struct zug_sandbox *s, const struc
 {
 	__u32 type = w->mode & S_IFMT_;
 
-	return !(t->ev.flags & flag) || (type != S_IFREG_ && type != S_IFDIR_ && type != S_IFCHR_) || file_known(s, t, w);
+	return !(t->ev.flags & flag) || (type != S_IFREG_ && type != S_IFDIR_ && type != S_IFCHR_) || will_be_known(s, t, w);
 }
 
 /* The empty path is about a descriptor: that is told as obj2, without its flag. */
@@ -110,7 +143,7 @@ static __always_inline bool tell_itself(struct task_struct *p, struct task_state
 	case S_IFREG_:
 	case S_IFDIR_:
 	case S_IFCHR_:
-		return t->ev.state && file_known(s, t, w);
+		return t->ev.state && will_be_known(s, t, w);
 	case S_IFIFO_:
 		return BPF_CORE_READ(f, f_inode, i_sb, s_magic) == PIPEFS_MAGIC_;
 	case S_IFSOCK_:
@@ -374,6 +407,25 @@ static __always_inline bool ends_child(struct task_struct *p, const struct task_
 	return p->tgid != l->root && (t->nr == NR_exit_group || LOOSE(p)->signal->live.counter == 1);
 }
 
+/*
+ * rt_sigprocmask() may let the task be ended or stopped by a signal that is pending. That it handles one comes with an event of
+ * its own; the end of a child does no more than that.
+ */
+static __always_inline bool lets_through(struct task_struct *p, const struct call_args *args)
+{
+	__u64 pending = pending_signals(p) & ~(1ull << (SIGCHLD_ - 1)), blocked = p->blocked.sig[0], set = 0;
+
+	if (!pending)
+		return false;
+	if (!args->a[1])
+		return pending & ~blocked;
+	if (bpf_probe_read_user(&set, sizeof(set), (void *)args->a[1]))
+		return true;
+	blocked = (__u32)args->a[0] == 0 /* SIG_BLOCK */ ? blocked | set : (__u32)args->a[0] == 1 /* SIG_UNBLOCK */ ?
+							   blocked & ~set : set;
+	return pending & ~blocked;
+}
+
 /* User space need not see the call itself when it is made. */
 static __always_inline bool call_passes(struct task_struct *p, const struct task_state *t, const struct zug_lease *l,
 					const struct call_args *args)
@@ -389,8 +441,9 @@ static __always_inline bool call_passes(struct task_struct *p, const struct task
 	case ZUG_CALL_BINDS:
 		return true;
 	case ZUG_CALL_MASKS:
-		/* it may let one be handled */
-		return !has_pending_signal(p);
+		return !lets_through(p, args);
+	case ZUG_CALL_EXECS:
+		return LOOSE(p)->signal->nr_threads == 1;
 	case ZUG_CALL_READS:
 		return !(t->ev.flags & ZUG_EF_OBJECT) || t->ev.obj.mode & S_IFMT_;
 	case ZUG_CALL_OPENS:
@@ -485,8 +538,12 @@ __noinline int call_leased(struct task_state *t, const struct call_args *args)
 	}
 	/* it is no earlier call's, should user space be asked all the same */
 	call_memories[slot].task = 0;
-	if (says == PLAN_PASSES)
-		event_send(s, e);
+	if (says != PLAN_PASSES)
+		return says;
+	event_send(s, e);
+	/* links may lead from there to what is another file to each process */
+	t->opens = d->lease == ZUG_CALL_OPENS && path->len && !begins_with_text(path->text, "/dev/", 5) &&
+		   !begins_with_text(path->text, "/proc/", 6) && !begins_with_text(path->text, "//", 2);
 	return says;
 }
 

@@ -8,6 +8,7 @@
 
 #include "points.bpf.h"
 #include "call_lease.bpf.h"
+#include "signal_lease.bpf.h"
 #include "distribution.bpf.h"
 #include "unseen.bpf.h"
 #include "inside.h"
@@ -434,6 +435,7 @@ static __always_inline void call_over(struct zug_sandbox *s, struct task_struct 
 	const struct call_args args = { .a = { t->args[0] } };
 	int signal;
 
+	note_opened(s, p, t, ret);
 	if (halts_behind(s, p, t))
 		return;
 	if (t->id != s->holder || t->flags & (TF_STOP | TF_SLEPT) || !controlled(t, s) ||
@@ -443,9 +445,10 @@ static __always_inline void call_over(struct zug_sandbox *s, struct task_struct 
 	if (!signal || quiet_pass(s))
 		return;
 	tell_call(t, ZUG_EV_BEHIND, &args);
+	/* should user space be asked: its stack */
 	call_memory(nr, &args);
 	t->ev.arg[0] = signal;
-	stop(s, t, NULL, false);
+	stop_at_signal(s, t, signal);
 }
 
 /* Before the search begins: a call of the only task, up to the first before which executions may part (template.bpf.h). */

@@ -201,6 +201,10 @@ static __always_inline int task_command(struct zug_ctl *c, struct zug_sandbox *s
 		return 0;
 	case ZUG_CMD_SIGNAL:
 		return read_signals(p, &c->signal);
+	case ZUG_CMD_FOLDER:
+		c->folder.mnt = (__u64)BPF_CORE_READ(p, fs, pwd.mnt);
+		c->folder.dentry = (__u64)BPF_CORE_READ(p, fs, pwd.dentry);
+		return 0;
 	}
 	if (!t)
 		return -3; /* ESRCH */

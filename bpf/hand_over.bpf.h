@@ -52,11 +52,16 @@ static __always_inline void asks(struct zug_sandbox *s)
 /* The turn is free: say so with @e, unless dying tasks come first (then dispatch goes on). */
 static void give_up(struct zug_sandbox *s, __u32 slot, struct zug_event *e)
 {
+	bool first = dying_first(slot, s);
+
 	s->holder = 0;
 	s->holder_io = ZUG_IO_NOT;
+	/* what has stopped to be prepared for a program goes on as if it had not */
+	if (slot < ZUG_MAX_SANDBOXES && (e->kind != ZUG_EV_FRESH || first))
+		leases[slot].left = leases[slot].plan.next = 0;
 	if (slot < ZUG_MAX_SANDBOXES)
-		leases[slot].left = leases[slot].plan.next = paths_ahead[slot] = 0;
-	if (dying_first(slot, s)) {
+		paths_ahead[slot] = 0;
+	if (first) {
 		s->need_ask = 1;
 		event_send(s, e);
 		scx_bpf_kick_cpu(s->setup.lane, 0);
@@ -138,7 +143,7 @@ __noinline int hand_over(__u32 slot, struct zug_event *ev)
 		lease_note(l, ZUG_WHY_DIES);
 		ev->flags &= ~ZUG_EF_LEASED;
 		/* user space looks at the task itself */
-		if (ev->kind == ZUG_EV_SYSCALL)
+		if (ev->kind == ZUG_EV_SYSCALL || ev->kind == ZUG_EV_BEHIND)
 			ev->sp = plan->sp;
 		return 0;
 	}
@@ -204,10 +209,12 @@ static __always_inline bool waits_inside(struct task_struct *p, const struct tas
 /* The wait that t->ev tells of is a plain one: user space has nothing to do or to look at before others go on. */
 static __always_inline bool waits_plainly(struct task_struct *p, const struct task_state *t, const struct zug_lease *l)
 {
-	const __u32 looks = ZUG_EF_TIMED | ZUG_EF_TIMER | ZUG_EF_VFORK | ZUG_EF_STOPPED | ZUG_EF_ENDLESS | ZUG_EF_OVER;
+	const __u32 looks = ZUG_EF_TIMED | ZUG_EF_TIMER | ZUG_EF_STOPPED | ZUG_EF_ENDLESS | ZUG_EF_OVER;
 
 	if (t->ev.flags & looks || t->ev.deadline)
 		return false;
+	if (t->ev.flags & ZUG_EF_VFORK)
+		return true;
 	if (t->ev.nr == NR_wait4 || t->ev.nr == NR_waitid)
 		return true;
 	/*

@@ -274,24 +274,24 @@ static __always_inline void find_site(struct task_struct *p, const struct task_s
 }
 
 /* Whose code lies there. false: no known file's. */
-static __always_inline bool find_code(struct task_struct *p, const struct task_state *t, __u64 addr, struct zug_step_key *key)
+static __always_inline int find_code(struct task_struct *p, const struct task_state *t, __u64 addr, struct zug_step_key *key)
 {
 	struct zug_file_key fk = {};
 	struct vma_info v = {};
 	struct zug_module *mod;
 
 	if (bpf_find_vma(p, addr, read_vma, &v, 0) || !v.found)
-		return false;
+		return -1;
 	fk.ino = v.ino;
 	fk.dev = v.dev;
 	fk.search = search_of(t);
 	mod = bpf_map_lookup_elem(&modules, &fk);
 	if (!mod)
-		return false;
+		return v.ino && v.flags & VM_EXEC_ ? 0 : -1;
 	key->module = mod->number;
 	key->offset = addr - v.start + (v.pgoff << 12);
 	key->round = round_of(t);
-	return true;
+	return 1;
 }
 
 /* The same where memory may be shared, of the task that runs, whose space has that number. */

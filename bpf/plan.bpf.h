@@ -392,9 +392,14 @@ static __always_inline __u32 lock_place(__u32 slot, struct zug_lease *l, __u64 a
 	return place + 1;
 }
 
-static __always_inline bool has_pending_signal(struct task_struct *p)
+static __always_inline __u64 pending_signals(struct task_struct *p)
 {
 	return p->pending.signal.sig[0] | LOOSE(p)->signal->shared_pending.signal.sig[0];
+}
+
+static __always_inline bool has_pending_signal(struct task_struct *p)
+{
+	return pending_signals(p);
 }
 
 /* That peer can be given the turn, and user space need not look at it. */
@@ -410,7 +415,7 @@ static __always_inline bool may_have_turn(struct task_struct *p, const struct ta
 		return false;
 	x = state_of(to);
 	if (x && x->id == q->task && x->slot == t->slot && x->run == t->run && !(x->flags & (TF_STEP | TF_STOP)) &&
-	    !is_dying(to, x) && !has_pending_signal(to) && (!locks || to->tgid == p->tgid) &&
+	    !is_dying(to, x) && (!locks || to->tgid == p->tgid) &&
 	    LOOSE(to)->scx.dsq->id == ZUG_DSQ(t->slot)) {
 		if (q->lock && q->pass.index < 6)
 			word = l->locks[(q->lock - 1) & (ZUG_LEASE_LOCKS - 1)].word[q->pass.index] & q->pass.mask;

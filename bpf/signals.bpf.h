@@ -4,6 +4,7 @@
 #define ZUG_SIGNALS_BPF_H
 
 #include "breakpoint.bpf.h"
+#include "signal_lease.bpf.h"
 
 /*
  * A signal that the task brought upon itself, by a fault or abort(), and that ends its process: the last
@@ -93,18 +94,17 @@ int BPF_PROG(zug_deliver, int sig, struct kernel_siginfo *info, struct k_sigacti
 	if (!t || handler <= 1)
 		return 0;
 	t->handlers++;
-	lease_ends(t, ZUG_WHY_SIGNAL);
 	primitive_of(t)->sp = 0;
-	if (!(s = sandbox_of(t)) || !controlled(t, s) || t->id != s->holder)
+	/* one that is about to stop already has an event that says why */
+	if (!(s = sandbox_of(t)) || !controlled(t, s) || t->id != s->holder || t->flags & TF_STOP) {
+		lease_ends(t, ZUG_WHY_SIGNAL);
 		return 0;
-	/* it is about to stop already, and ev says why */
-	if (t->flags & TF_STOP)
-		return 0;
+	}
 	t->mm = mm_number(LOOSE(p)->mm);
 	event_init(&t->ev, ZUG_EV_SIGNAL, p, t);
 	t->ev.ip = handler;
 	t->ev.arg[0] = sig;
-	stop(s, t, NULL, false);
+	stop_at_signal(s, t, sig);
 	return 0;
 }
 

@@ -163,6 +163,7 @@ struct task_state {
 	__u32 peer;		/* its place in the plan, when it was looked for last */
 	__u32 gives_buffers;	/* it has come to a call that accesses memory: the label of the system call in it may */
 				/* name that */
+	__u32 opens;		/* it passes an open(), and user space does not know yet to which file its path leads */
 	__u32 tells_eintr;	/* its last point was a primitive with ZUG_SITE_EINTR */
 	__u32 dying_round;	/* of its sandbox when it got TF_DYING_WAIT */
 	__u64 tries;		/* the lock that its last point was to take, by an instruction (ZUG_ARG_OPERAND); 0: none */

@@ -34,8 +34,11 @@ int BPF_PROG(zug_newtask, struct task_struct *p, u64 clone_flags)
 	}
 	if (parent->slot < ZUG_MAX_SANDBOXES && parent->id == s->holder && leases[parent->slot].plan.kind)
 		born = plan_born(parent->slot, t->id, p->pid, !!(clone_flags & CLONE_THREAD_));
-	/* of a process whose creator waits for it, and of one that the plan does not know, user space has to know first */
-	if (!(clone_flags & CLONE_THREAD_) && (!born || clone_flags & CLONE_VM_))
+	/*
+	 * of a process with the memory of its creator, which does not wait for it, and of one that the plan does not know,
+	 * user space has to know first
+	 */
+	if (!(clone_flags & CLONE_THREAD_) && (!born || (clone_flags & (CLONE_VM_ | CLONE_VFORK_)) == CLONE_VM_))
 		lease_ends(parent, ZUG_WHY_CREATES);
 	/* it may get the part in the search that its creator has had */
 	if (parent->slot < ZUG_MAX_SANDBOXES && leases[parent->slot].flags & ZUG_LEASE_OWN)
@@ -51,6 +54,19 @@ int BPF_PROG(zug_newtask, struct task_struct *p, u64 clone_flags)
 	e.arg[2] = own_pid(p);
 	event_send(s, &e);
 	return 0;
+}
+
+/*
+ * The holder executes another program under that lease. What the lease says of its memory, by address, is no longer so: locks,
+ * the object and the operations that the search has in view.
+ */
+static __always_inline bool lease_survives_exec(const struct zug_lease *l)
+{
+	const struct zug_plan *plan = &l->plan;
+
+	if (!(l->flags & ZUG_LEASE_CALLS) || l->nr_locks || l->stops[0] || l->stops[1])
+		return false;
+	return !plan->kind || (plan->kind != ZUG_PLAN_ORDER && !plan->nr_constraints && !plan->in_memory);
 }
 
 SEC("tp_btf/sched_process_exec")
@@ -73,7 +89,8 @@ int BPF_PROG(zug_exec, struct task_struct *p, pid_t old_pid, struct linux_binprm
 		random_exec(mm);
 	t->handlers = 0;
 	t->last_lock = 0;
-	lease_ends(t, ZUG_WHY_CREATES);
+	if (t->slot >= ZUG_MAX_SANDBOXES || t->id != s->holder || !lease_survives_exec(&leases[t->slot]))
+		lease_ends(t, ZUG_WHY_CREATES);
 	__builtin_memset(t->inside, 0, sizeof(t->inside));
 	t->mm = mm_number(mm);
 	event_init(&e, ZUG_EV_EXEC, p, t);
@@ -205,6 +222,9 @@ int BPF_PROG(zug_mmap, struct vm_area_struct *vma)
 	fk.dev = BPF_CORE_READ(f, f_inode, i_sb, s_dev);
 	fk.search = search_of(t);
 	mod = bpf_map_lookup_elem(&modules, &fk);
+	/* which points of an interpreter are the program's own user space alone knows */
+	if (mod && mod->data_size)
+		lease_ends(t, ZUG_WHY_CREATES);
 	note_own(vma, f, &fk, mod);
 	note_data(vma, mod);
 	event_init(&e, mod ? ZUG_EV_MODULE : ZUG_EV_UNPROBED, p, t);

@@ -14,6 +14,7 @@
  *	points.bpf.h	how a task stops at a point, or passes it
  *	breakpoint.bpf.h	points at breakpoints
  *	signals.bpf.h	points at signals
+ *	signal_lease.bpf.h	those that a task passes under a lease
  *	calls.bpf.h	system calls
  *	tasks.bpf.h	which tasks and mappings a test has
  *	commands.bpf.h	the commands of user space (zug_ctl)

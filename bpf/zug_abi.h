@@ -355,6 +355,8 @@ struct zug_known_file {
 	__u32 dev;
 	__u32 run;		/* 0: there is none */
 	__u64 object;		/* as labels say it */
+	__u32 by_path;		/* it was named where a path led to it, in some execution: so is all that comes to it so */
+	__u32 opened;		/* the kernel side's own: the execution in which a task has passed an open() of it */
 };
 /* Of an inode, or of one of those that share it, which the offset of their zug_where tells apart. */
 static inline __u64 zug_file_number(__u64 ino, __u64 offset)
@@ -464,7 +466,8 @@ enum zug_call_lease {
 	ZUG_CALL_OPENS,		/* passes if it creates nothing: flags come behind its path */
 	ZUG_CALL_ENDS,		/* passes if it is not the root command that ends, and with status 0; or that one with */
 				/* zug_lease.root_ends */
-	ZUG_CALL_MASKS,		/* passes while no signal is pending, which it could let the task handle */
+	ZUG_CALL_MASKS,		/* passes unless a signal is pending by which it could let the task be ended or stopped */
+	ZUG_CALL_EXECS,		/* passes in a process with one thread */
 	ZUG_CALL_KILLS,		/* passes if the signal goes to the thread that sends it: its number, and the signal, are */
 				/* the last arguments */
 	ZUG_CALL_CONNECTS,	/* passes: the address that it names goes ahead of it, as a path does */
@@ -773,6 +776,7 @@ enum zug_cmd {
 	ZUG_CMD_RELEASE,	/* pid is no member any more, if it has not executed anything; else -EBUSY */
 	ZUG_CMD_REGS,		/* pid -> regs */
 	ZUG_CMD_SIGNAL,		/* signal.signal -> what pid does with it */
+	ZUG_CMD_FOLDER,		/* pid -> folder: its current one */
 	ZUG_CMD_FAULT,		/* the system call before which pid stands is to have fault; ZUG_EV_FAULT says whether it had */
 	ZUG_CMD_AGAIN,		/* the next system call of pid is the same once more */
 	ZUG_CMD_TAKE,		/* the next stop of pid by ptrace gives the turn up, as a wait does */
@@ -822,6 +826,11 @@ struct zug_signal {
 	__u32 handled;		/* it has a handler for that one */
 };
 
+/* As struct zug_call has it. */
+struct zug_folder {
+	__u64 mnt, dentry;
+};
+
 struct zug_ctl {
 	__u32 cmd;
 	__u32 sandbox;
@@ -835,6 +844,7 @@ struct zug_ctl {
 		struct zug_turn turn;
 		struct zug_environment environment;
 		struct zug_signal signal;
+		struct zug_folder folder;
 		__u64 clock;
 	};
 };
@@ -844,7 +854,7 @@ _Static_assert(sizeof(struct zug_event) == 192, "zug_event");
 _Static_assert(sizeof(struct zug_sandbox) == 616, "zug_sandbox");
 _Static_assert(sizeof(struct zug_call) == 88 + 2 * ZUG_CALL_PATH + ZUG_CALL_STACK, "zug_call");
 _Static_assert(sizeof(struct zug_path) == sizeof(struct zug_event), "zug_path");
-_Static_assert(sizeof(struct zug_known_file) == 24, "zug_known_file");
+_Static_assert(sizeof(struct zug_known_file) == 32, "zug_known_file");
 _Static_assert(sizeof(struct zug_installed) == 80, "zug_installed");
 _Static_assert(sizeof(struct zug_step_key) == 16, "zug_step_key");
 _Static_assert(sizeof(struct zug_syscall) == 22, "zug_syscall");

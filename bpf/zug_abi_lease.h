@@ -39,7 +39,7 @@ struct zug_pass {
  * for user space to see, it asks.
  */
 #define ZUG_PLAN_PEERS		256	/* a power of two */
-#define ZUG_PLAN_RUNS		32
+#define ZUG_PLAN_RUNS		256
 #define ZUG_PLAN_CHANGES	4
 #define ZUG_PLAN_ORDERED	64	/* a power of two */
 enum zug_plan_kind {
@@ -181,7 +181,7 @@ struct zug_plan {
 	__u32 cursor;		/* of for_peers() */
 	__u32 highest;		/* SELECTION: 1 + the one that highest() has found; 0: none */
 	__u32 released;		/* SELECTION: no peer is held */
-	__u32 pad;
+	__u32 in_memory;	/* SELECTION: object lies in the memory of a process */
 	__u32 look;		/* the lock that is looked at next in turn */
 	__s32 wish;
 	__u64 set[ZUG_PLAN_PEERS / 64];
@@ -275,6 +275,7 @@ enum zug_why {
 #define ZUG_LEASE_NETWORK	(1u << 5)	/* the network is the test's own */
 #define ZUG_LEASE_OWN		(1u << 6)	/* ends behind a point that may be of the program's own code (ZUG_ACCESS_OWN), */
 						/* and where a task is created */
+#define ZUG_LEASE_STRANGE	(1u << 7)	/* code of a file that the search does not know has no place in labels */
 #define ZUG_LEASE_RUNTIME	(1u << 8)	/* CALLS: but those that a runtime may make for itself (zug_syscall.runtime) */
 struct zug_lease {
 	__u32 left;		/* points, of all tasks of the plan */
@@ -300,7 +301,7 @@ struct zug_lease {
 };
 
 _Static_assert(sizeof(struct zug_peer) == 96, "zug_peer");
-_Static_assert(sizeof(struct zug_plan) == 26576, "zug_plan");
-_Static_assert(sizeof(struct zug_lease) == 31024, "zug_lease");
+_Static_assert(sizeof(struct zug_plan) == 28368, "zug_plan");
+_Static_assert(sizeof(struct zug_lease) == 32816, "zug_lease");
 
 #endif

@@ -172,7 +172,9 @@ static void test_lease(void)
 	before_lock(k, open);
 	k->w.ops->lease(&k->w, 5, SEARCH_UNTIL_WAKE, UINT64_MAX, false, NULL);
 	k->w.ops->grant(&k->w, 0);
-	tap_ok(side.lease.left == 5 && side.lease.flags == (ZUG_LEASE_WAKE | ZUG_LEASE_CALLS | ZUG_LEASE_ENDS | ZUG_LEASE_NETWORK) &&
+	tap_ok(side.lease.left == 5 &&
+		       side.lease.flags == (ZUG_LEASE_WAKE | ZUG_LEASE_CALLS | ZUG_LEASE_ENDS | ZUG_LEASE_NETWORK |
+					    ZUG_LEASE_STRANGE) &&
 		       side.lease.nr_locks == 1 && side.lease.locks[0].addr == 0x1000 && side.lease.index[zug_lock_slot(0x1000)] == 1 &&
 		       !memcmp(side.lease.locks[0].word, open, sizeof(open)),
 	       "a lease comes with the locks that others stand before");
@@ -214,7 +216,8 @@ static void test_lease(void)
 	k->w.ops->lease(&k->w, 5, SEARCH_UNTIL_DONE, 77, true, NULL);
 	k->w.ops->grant(&k->w, 0);
 	k->w.ends_stop = false;
-	tap_ok(side.lease.left == 5 && side.lease.flags == (ZUG_LEASE_KNOWN | ZUG_LEASE_CALLS | ZUG_LEASE_NETWORK) &&
+	tap_ok(side.lease.left == 5 &&
+	       side.lease.flags == (ZUG_LEASE_KNOWN | ZUG_LEASE_CALLS | ZUG_LEASE_NETWORK | ZUG_LEASE_STRANGE) &&
 	       side.lease.clock == 77,
 	       "where a timed wait may end is known: until then nothing changes");
 	side_put(ZUG_EV_POINT, 1, ZUG_EF_LEASED);

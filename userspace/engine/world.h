@@ -174,7 +174,7 @@ struct world_status {
 };
 
 /* Who makes the next steps, as far as the search knows (lease()). */
-#define WORLD_PLAN_RUNS	32
+#define WORLD_PLAN_RUNS	256
 #define WORLD_PLAN_TASKS	256
 #define WORLD_CALM_ALWAYS	UINT32_MAX
 struct world_plan {

@@ -105,7 +105,7 @@ static enum zug_call_object object_of(const struct syscall_desc *d)
 		return ZUG_CALL_CHILDREN;
 	if (d->op == ZUG_OP_END)
 		return ZUG_CALL_PARENT;
-	if (d->op == ZUG_OP_PIPE || d->op == ZUG_OP_SOCKET)
+	if (d->op == ZUG_OP_PIPE || d->op == ZUG_OP_SOCKET || d->op == ZUG_OP_EXEC)
 		return ZUG_CALL_ANY;
 	if (d->polls)
 		return ZUG_CALL_POLLED;

@@ -36,6 +36,7 @@
 #define OPENS .lease = ZUG_CALL_OPENS
 #define ENDS .lease = ZUG_CALL_ENDS
 #define MASKS .lease = ZUG_CALL_MASKS
+#define EXECS .lease = ZUG_CALL_EXECS
 #define KILLS .lease = ZUG_CALL_KILLS
 #define MOVES .lease = ZUG_CALL_MOVES
 #define CONNECTS .lease = ZUG_CALL_CONNECTS
@@ -143,8 +144,8 @@ const struct syscall_desc syscall_table[] = {
 	S(lseek, STAT, IO, FILE_, FD(1), .some = 1, PASSES),
 	S(sched_yield, YIELD), S(exit, END, IO), S(exit_group, END, PROC, IO, W, ENDS),
 	S(clone, FORK, ALLOC), S(clone3, FORK, ALLOC), S(fork, FORK, ALLOC), S(vfork, FORK, ALLOC),
-	 S(execve, EXEC, PROC, IO),
-	S(execveat, EXEC, PROC, IO), S(restart_syscall, SYSCALL), S(fsync, SYSCALL, IO), S(fdatasync, SYSCALL, IO),
+	 S(execve, EXEC, PROC, IO, EXECS),
+	S(execveat, EXEC, PROC, IO, EXECS), S(restart_syscall, SYSCALL), S(fsync, SYSCALL, IO), S(fdatasync, SYSCALL, IO),
 	S(alarm, SYSCALL, TIMER), S(setitimer, SYSCALL, TIMER), S(timer_create, SYSCALL, TIMER),
 	S(timer_settime, SYSCALL, TIMER), S(timer_delete, SYSCALL, TIMER),
 	S(mmap, MMAP, IO, ALLOC), S(munmap, SYSCALL, IO), S(mprotect, SYSCALL, IO), S(brk, SYSCALL, IO),

@@ -245,6 +245,7 @@ static bool on_fresh(struct kworld *k, struct arrival *a)
 		return false;
 	}
 	kworld_prepare(k, a->e.pid);
+	kworld_lease_fresh(k);
 	if (a->t)
 		kworld_looks_take_out(k, a->t->process, a->e.pid);
 	goes_on(k, a);
@@ -433,6 +434,8 @@ static bool on_signal(struct kworld *k, struct arrival *a)
 	struct zug_label *l = &a->t->label;
 
 	at_point(k, a);
+	if (a->ev.leased)
+		kworld_lease_point(k, a->t, &a->e, &a->ev);
 	l->op = ZUG_OP_HANDLER;
 	l->object = kworld_signal_object(k, a->t->process, a->e.arg[0]);
 	l->site = places_site(k->o.places, a->t->process, a->e.ip);
@@ -448,6 +451,8 @@ static bool on_behind(struct kworld *k, struct arrival *a)
 	struct zug_label *l = &a->t->label;
 
 	at_point(k, a);
+	if (a->ev.leased)
+		kworld_lease_point(k, a->t, &a->e, &a->ev);
 	l->op = ZUG_OP_RESUME;
 	l->flags = zug_op_flags(ZUG_OP_RESUME);
 	l->object = kworld_signal_object(k, a->t->process, a->e.arg[0]);

@@ -245,6 +245,7 @@ struct kworld_run {
 	int root_pid;		/* 0: the root is not our child */
 	bool have_root;
 	bool left;		/* a process has moved itself to another cgroup */
+	bool cwd_ahead;		/* kworld_cwd_ahead() has looked */
 	bool several;		/* a process other than the root has executed a program */
 	uint32_t root;		/* number */
 	int root_status;	/* wait status of a root that is not our child; -1: it has not ended */
@@ -342,6 +343,7 @@ struct kworld {
 	struct test_root root;
 	struct test_root cwd;		/* the current folder of the task that used a relative path last ... */
 	char cwd_path[PATH_MAX];	/* ... and its name, as long as nothing has moved files */
+	bool uses_cwd;			/* some task of some execution has used one */
 	struct id_map told;	/* ids that this execution's trace knows */
 };
 
@@ -417,6 +419,8 @@ void kworld_lease(struct world *w, uint32_t nr, enum search_until until, uint64_
 		  const struct world_plan *plan);
 /* Before a grant: the task gets the lease that was said, if it can have one. */
 void kworld_lease_begin(struct kworld *k, uint32_t task);
+/* A task goes on that has stopped to be prepared, perhaps under its lease: what that says of files may not be so any more. */
+void kworld_lease_fresh(struct kworld *k);
 /* ZUG_EV_HAND. */
 void kworld_lease_hand(struct kworld *k, const struct zug_event *e);
 /* ZUG_EV_LOCK; a point that was passed under the lease: what is known of memory then. */
@@ -495,6 +499,8 @@ void kworld_callers_begin(struct kworld *k);
 /* The place is in code that the user has written (probes_is_of_user()). */
 bool kworld_is_users(struct kworld *k, uint64_t site);
 void kworld_root_close(struct test_root *r);
+/* The task, which stands, is about to go on: its current folder is known from here on, if tests of this search use theirs. */
+void kworld_cwd_ahead(struct kworld *k, int pid);
 /* The task goes on from where it stands: what it does there may change where relative paths lead. */
 void kworld_cwd_follow(struct kworld *k, uint32_t n);
 /* libzug's notes (kworld_notes.c). True when it is no point, but about what comes next. */

@@ -81,26 +81,28 @@ void kworld_root_close(struct test_root *r)
 	r->mnt = 0;
 }
 
-/* From here on relative paths are known by that folder of the task, whose name is path, also when the task has gone on. */
-static void cwd_keep(struct kworld *k, const struct zug_event *e, const struct zug_call *c, const char *path, const char *link)
+/* Devices make others, and the kernel's own files change by themselves: tell_path() of the kernel side. */
+static bool is_plain(const char *path)
 {
-	/* devices make others, and the kernel's own files change by themselves: tell_path() of the kernel side */
-	bool plain = strncmp(path, "/dev", 4) && strncmp(path, "/proc", 5) && strncmp(path, "/sys", 4);
+	return strncmp(path, "/dev", 4) && strncmp(path, "/proc", 5) && strncmp(path, "/sys", 4);
+}
 
-	if (!c || k->prefix.feeding || e->flags & ZUG_EF_LEASED)
-		return;
-	if (!plain || c->cwd_mnt != k->cwd.mnt || c->cwd_dentry != k->cwd.dentry)
+/* From here on relative paths are known by that folder of the task, whose name is path, also when the task has gone on. */
+static void cwd_keep(struct kworld *k, uint64_t mnt, uint64_t dentry, const char *path, const char *link)
+{
+	if (!is_plain(path) || mnt != k->cwd.mnt || dentry != k->cwd.dentry)
 		kworld_root_close(&k->cwd);
-	if (!plain || !c->cwd_mnt)
+	if (!is_plain(path) || !mnt)
 		return;
 	if (!k->cwd.mnt) {
 		k->cwd.fd = open(link, O_PATH | O_DIRECTORY | O_CLOEXEC);
 		if (k->cwd.fd < 0)
 			return;
-		k->cwd.mnt = c->cwd_mnt;
-		k->cwd.dentry = c->cwd_dentry;
+		k->cwd.mnt = mnt;
+		k->cwd.dentry = dentry;
 	}
 	snprintf(k->cwd_path, sizeof(k->cwd_path), "%s", path);
+	k->uses_cwd = true;
 }
 
 /* The task's current folder: the length of its name; -1: it has none. full has room for PATH_MAX. */
@@ -119,8 +121,26 @@ static ssize_t cwd_text(struct kworld *k, const struct zug_event *e, const struc
 	if (n < 0)
 		return -1;
 	full[n] = 0;
-	cwd_keep(k, e, c, full, link);
+	if (c && !k->prefix.feeding && !(e->flags & ZUG_EF_LEASED))
+		cwd_keep(k, c->cwd_mnt, c->cwd_dentry, full, link);
 	return n;
+}
+
+void kworld_cwd_ahead(struct kworld *k, int pid)
+{
+	struct zug_ctl c = { .cmd = ZUG_CMD_FOLDER, .sandbox = sandbox_slot(k->o.sandbox), .pid = pid };
+	char link[32], path[PATH_MAX];
+	ssize_t n;
+
+	if (!k->uses_cwd || k->run.cwd_ahead || k->cwd.mnt)
+		return;
+	k->run.cwd_ahead = true;
+	snprintf(link, sizeof(link), "/proc/%d/cwd", pid);
+	n = readlink(link, path, sizeof(path) - 1);
+	if (n < 0 || kernel_ctl(k->o.kernel, &c))
+		return;
+	path[n] = 0;
+	cwd_keep(k, c.folder.mnt, c.folder.dentry, path, link);
 }
 
 void kworld_cwd_follow(struct kworld *k, uint32_t n)

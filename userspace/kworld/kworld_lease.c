@@ -87,6 +87,8 @@ static bool call_is_plain(const struct kworld *k, const struct ktask *kt, const 
 	case ZUG_CALL_MASKS:
 	case ZUG_CALL_CONNECTS:
 		return true;
+	case ZUG_CALL_EXECS:
+		return !world_living(&k->w, t->process, t);
 	case ZUG_CALL_READS:
 		return kt->call_mode & S_IFMT;
 	case ZUG_CALL_OPENS:
@@ -159,7 +161,8 @@ static bool tell_stand(struct kworld *k, struct lease *l, uint32_t n, struct zug
 		q->pass = probes_site_pass(k->o.probes, kt->site);
 	else if (kt->call_nr >= 0)
 		q->pass.kind = call_is_plain(k, kt, t) ? ZUG_PASS_ALWAYS : ZUG_PASS_NEVER;
-	else if (t->label.op != ZUG_OP_BEGIN && t->label.op != ZUG_OP_RESUME && t->label.op != ZUG_OP_YIELD)
+	else if (t->label.op != ZUG_OP_BEGIN && t->label.op != ZUG_OP_RESUME && t->label.op != ZUG_OP_YIELD &&
+		 t->label.op != ZUG_OP_HANDLER)
 		q->pass.kind = ZUG_PASS_NEVER;
 	if (q->pass.steps > 1)
 		q->pass.kind = ZUG_PASS_NEVER;
@@ -559,7 +562,6 @@ static bool give_plan(struct kworld *k, uint32_t task, struct zug_plan *p)
 
 	/* but for the peers, of which those that there are are written */
 	memset(p, 0, offsetof(struct zug_plan, peers));
-	memset(p->runs, 0, sizeof(p->runs));
 	p->kind = kinds[rule->by];
 	p->draws = rule->state;
 	p->weight_step = rule->step;
@@ -586,6 +588,7 @@ static bool give_plan(struct kworld *k, uint32_t task, struct zug_plan *p)
 			return false;
 		p->object = 0;
 	}
+	p->in_memory = p->object && !places_is_elsewhere(k->o.places, rule->object);
 	if (!tell_constraints(k, task, p) || !gather_peers(k, p, peer))
 		return false;
 	if (p->kind == ZUG_PLAN_ORDER && !tell_order(k, peer, p))
@@ -668,6 +671,7 @@ void kworld_lease_begin(struct kworld *k, uint32_t task)
 	if (!l->known && (k->o.leave_machine || (interpreted && !kworld_tells_frames(k, k->w.tasks[task].process))))
 		return;
 	l->tgid = k->w.tasks[task].tgid;
+	kworld_cwd_ahead(k, k->w.tasks[task].pid);
 	lock_memory_forget(&l->locks);
 	if (!gather_locks(k, l))
 		return;
@@ -686,6 +690,8 @@ void kworld_lease_begin(struct kworld *k, uint32_t task)
 		z->flags |= k->w.ends_stop ? ZUG_LEASE_CALLS : ZUG_LEASE_CALLS | ZUG_LEASE_ENDS;
 	if (probes_leaves_out(k->o.probes))
 		z->flags |= ZUG_LEASE_RUNTIME;
+	if (!places_knows_strange(k->o.places))
+		z->flags |= ZUG_LEASE_STRANGE;
 	if (sandbox_net_closed(k->o.sandbox))
 		z->flags |= ZUG_LEASE_NETWORK;
 	z->root = k->w.tasks[k->run.root].tgid;
@@ -705,6 +711,14 @@ void kworld_lease_begin(struct kworld *k, uint32_t task)
 	}
 	z->left = plans ? l->plan.nr : nr;
 	l->ended = ASK_NR;
+}
+
+void kworld_lease_fresh(struct kworld *k)
+{
+	struct zug_lease *z = kernel_lease(k->o.kernel, sandbox_slot(k->o.sandbox));
+
+	if (places_knows_strange(k->o.places))
+		z->flags &= ~ZUG_LEASE_STRANGE;
 }
 
 enum ask_cause kworld_lease_ended(struct world *w)

@@ -229,11 +229,24 @@ static void say_known(struct places *p, uint32_t kdev, uint64_t number, uint64_t
 	if (!f || (!object && !is) || (is && f->object == object && f->run == *p->run))
 		return;
 	f->run = 0;
+	if (!is)
+		f->by_path = 0;
+	if (!is || !object)
+		f->opened = 0;
 	f->number = number;
 	f->dev = kdev;
 	f->object = object;
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 	f->run = object ? *p->run : 0;
+}
+
+/* A path has led to it: so it does wherever it leads there. */
+static void say_by_path(struct places *p, uint32_t kdev, uint64_t ino)
+{
+	volatile struct zug_known_file *f = p->known ? &p->known[zug_file_place(ino, kdev)] : NULL;
+
+	if (f && f->number == ino && f->dev == kdev)
+		f->by_path = 1;
 }
 
 static const char *kind_of_op(unsigned int op)
@@ -615,8 +628,10 @@ uint64_t places_file(struct places *p, const char *path, uint32_t kdev, uint64_t
 
 	if (!id)
 		id = see_at(p, key, places_path(p, path));
-	if (id)
+	if (id) {
 		say_known(p, kdev, ino, id);
+		say_by_path(p, kdev, ino);
+	}
 	return id;
 }
 

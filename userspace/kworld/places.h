@@ -35,6 +35,9 @@ void places_fork(struct places *p, uint32_t process, uint32_t parent);
 void places_exec(struct places *p, uint32_t process, const struct zug_event *e);
 void places_map(struct places *p, uint32_t process, const struct zug_event *e);
 
+/* Code has places that lies in a file of which the kernel side does not know: the test has made it, for example. */
+bool places_knows_strange(const struct places *p);
+
 /* A process has this pid: what lies below /proc/PID is known by its task. */
 void places_pid(struct places *p, int pid, uint32_t task);
 

@@ -77,6 +77,7 @@ struct places {
 	uint32_t pipes;			/* pipe_dev() */
 	volatile struct zug_known_file *known;	/* NULL: none is to be told */
 	const volatile uint32_t *run;
+	bool knows_strange;		/* places_knows_strange() */
 	int *made;			/* descriptors of copies of files that the test makes */
 	unsigned int nr_made, room_made;
 };

@@ -171,8 +171,14 @@ void places_map(struct places *p, uint32_t process, const struct zug_event *e)
 			s->maps[i] = m;
 			return;
 		}
+	p->knows_strange |= e->kind == ZUG_EV_UNPROBED;
 	if (ARRAY_RESERVE(s->maps, s->room, s->nr + 1))
 		s->maps[s->nr++] = m;
+}
+
+bool places_knows_strange(const struct places *p)
+{
+	return p->knows_strange;
 }
 
 int places_bias(const struct places *p, uint32_t process, uint32_t module, uint64_t *bias)
