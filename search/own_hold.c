@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "lib/base/array.h"
-#include "search/access.h"
+#include "lib/base/id_map.h"
 #include "search/own_hold.h"
 
 /* A task is held for a part of all steps at most. */
@@ -15,37 +15,37 @@ void own_holds_release(struct own_holds *h)
 	*h = (struct own_holds){ 0 };
 }
 
-/*
- * The place of the last own step of others between the task's step 'from' and its next one, 'to', that depends on that one, else
- * of one that only acts on the same. 0: there is none.
- */
-static uint64_t until_of(const struct schedule *s, const bool *own, size_t from, size_t to)
+static bool is_on(const struct schedule *s, size_t step, size_t other)
 {
-	struct access a = access_of(&s->labels[to]);
+	uint64_t object = s->labels[step].object;
 
-	for (size_t i = to; i-- > from + 1;) {
-		struct access b = access_of(&s->labels[i]);
-
-		if (own[i] && s->tasks[i] != s->tasks[to] && (a.object[0] || a.object[1]) && access_dependent(&a, &b))
-			return s->labels[i].site;
-	}
-	/* two readers may take one lock */
-	for (size_t i = to; i-- > from + 1;)
-		if (own[i] && s->tasks[i] != s->tasks[to] && s->labels[i].object && s->labels[i].object == s->labels[to].object)
-			return s->labels[i].site;
-	return 0;
+	return object && (object == s->labels[other].object || object == s->labels[other].object2);
 }
 
-static int add(struct own_holds *h, uint64_t at, uint64_t until, size_t step)
+/*
+ * The last own step of others between two steps of a task, 'from' and 'to', on what the latter or the task's last own step is
+ * about; SIZE_MAX: there is none.
+ */
+static size_t until_of(const struct schedule *s, const bool *own, size_t last_own, size_t from, size_t to)
 {
+	for (size_t i = to; i-- > from + 1;)
+		if (own[i] && (is_on(s, i, to) || is_on(s, i, last_own)))
+			return i;
+	return SIZE_MAX;
+}
+
+static int add(struct own_holds *h, const struct schedule *s, size_t at, size_t behind, size_t until)
+{
+	struct own_hold new = { .at = s->labels[at].site, .behind = s->labels[behind].site, .until = s->labels[until].site, .last = at };
+
 	for (size_t i = 0; i < h->nr; i++)
-		if (h->list[i].at == at && h->list[i].until == until) {
-			h->list[i].last = step;
+		if (h->list[i].at == new.at && h->list[i].behind == new.behind && h->list[i].until == new.until) {
+			h->list[i].last = at;
 			return 0;
 		}
 	if (!ARRAY_RESERVE(h->list, h->room, h->nr + 1))
 		return -ENOMEM;
-	h->list[h->nr++] = (struct own_hold){ .at = at, .until = until, .last = step };
+	h->list[h->nr++] = new;
 	return 0;
 }
 
@@ -58,38 +58,66 @@ static int compare(const void *a, const void *b)
 	return x->last < y->last ? 1 : x->last > y->last ? -1 : 0;
 }
 
+/* What a task has done last. */
+struct latest {
+	size_t step, own;	/* SIZE_MAX: nothing yet */
+};
+
+static int find(struct own_holds *h, const struct schedule *of, const bool *own, struct latest *latest)
+{
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < of->nr; i++) {
+		struct latest *l = &latest[of->tasks[i]];
+		size_t until = SIZE_MAX;
+
+		if (l->own != SIZE_MAX && of->labels[i].site)
+			until = until_of(of, own, l->own, l->step, i);
+		if (until != SIZE_MAX)
+			ret = add(h, of, i, l->own, until);
+		l->step = i;
+		l->own = own[i] ? i : l->own;
+	}
+	return ret;
+}
+
+/* How often the schedule has own steps at each place. */
+static int count(struct id_map *places, const struct schedule *of, const bool *own)
+{
+	for (size_t i = 0; i < of->nr; i++) {
+		uint32_t *n = own[i] ? id_map_add(places, of->labels[i].site, 0, NULL) : NULL;
+
+		if (own[i] && !n)
+			return -ENOMEM;
+		if (n)
+			++*n;
+	}
+	return 0;
+}
+
 int own_holds_of(struct own_holds *h, const struct schedule *of, const bool *own)
 {
 	uint32_t nr_tasks = 0;
-	size_t *last;
-	int ret = 0;
+	struct id_map places = { 0 };
+	struct latest *latest;
+	int ret;
 
 	for (size_t i = 0; i < of->nr; i++)
 		nr_tasks = of->tasks[i] >= nr_tasks ? of->tasks[i] + 1 : nr_tasks;
-	last = malloc((nr_tasks + 1) * sizeof(*last));
-	for (uint32_t t = 0; last && t < nr_tasks; t++)
-		last[t] = SIZE_MAX;
+	latest = malloc((nr_tasks + 1) * sizeof(*latest));
+	for (uint32_t t = 0; latest && t < nr_tasks; t++)
+		latest[t] = (struct latest){ SIZE_MAX, SIZE_MAX };
 	h->nr = 0;
 	h->patience = (uint32_t)(of->nr / PATIENCE_PART);
-	for (size_t i = 0; last && !ret && i < of->nr; i++) {
-		uint32_t task = of->tasks[i];
-		uint64_t until = own[i] && last[task] != SIZE_MAX ? until_of(of, own, last[task], i) : 0;
-
-		if (until)
-			ret = add(h, of->labels[i].site, until, i);
-		last[task] = i;
-	}
+	ret = latest ? find(h, of, own, latest) : -ENOMEM;
+	ret = ret ? ret : count(&places, of, own);
 	/* counters and logs are used often, and what goes wrong there seldom matters */
-	for (size_t k = 0; k < h->nr; k++) {
-		struct own_hold *hold = &h->list[k];
-
-		for (size_t i = 0; i < of->nr; i++)
-			hold->often += own[i] && (of->labels[i].site == hold->at || of->labels[i].site == hold->until);
-	}
-	if (h->nr)
+	for (size_t i = 0; !ret && i < h->nr; i++)
+		h->list[i].often = *id_map_find(&places, h->list[i].behind) + *id_map_find(&places, h->list[i].until);
+	if (!ret && h->nr)
 		qsort(h->list, h->nr, sizeof(*h->list), compare);
-	ret = last ? ret : -ENOMEM;
-	free(last);
+	id_map_free(&places);
+	free(latest);
 	return ret;
 }
 
@@ -109,13 +137,13 @@ static struct held *held(struct own_holds *h, uint32_t task)
 }
 
 /* The candidate has to wait; 1, 0, or -ENOMEM. */
-static int is_held(struct own_holds *h, const struct search_cand *cand, own_order_is_own *is_own, void *ctx)
+static int is_held(struct own_holds *h, const struct search_cand *cand)
 {
 	struct held *t = held(h, cand->task);
 
 	if (!t)
 		return -ENOMEM;
-	if (cand->label.site != h->now->at || !is_own(ctx, &cand->label))
+	if (cand->label.site != h->now->at || t->last != h->now->behind)
 		return 0;
 	if (!t->here)
 		t->made = h->made - t->own;
@@ -123,15 +151,18 @@ static int is_held(struct own_holds *h, const struct search_cand *cand, own_orde
 	return h->made - t->own == t->made;
 }
 
-static uint32_t make(struct own_holds *h, const struct choice *c, uint32_t pos)
+static uint32_t make(struct own_holds *h, const struct choice *c, uint32_t pos, own_order_is_own *is_own, void *ctx)
 {
 	const struct search_cand *cand = choice_cand(c, pos);
+	struct held *t = &h->tasks[cand->task];
 
-	h->tasks[cand->task].here = false;
+	t->here = false;
 	if (cand->label.site == h->now->until) {
 		h->made++;
-		h->tasks[cand->task].own++;
+		t->own++;
 	}
+	if (is_own(ctx, &cand->label))
+		t->last = cand->label.site;
 	return pos;
 }
 
@@ -141,14 +172,14 @@ uint32_t own_holds_follow(struct own_holds *h, const struct choice *c, own_order
 
 	for (uint32_t k = 0; k < c->nr; k++) {
 		uint32_t pos = base + k < c->nr ? base + k : base + k - c->nr;
-		int held = is_held(h, choice_cand(c, pos), is_own, ctx);
+		int held = is_held(h, choice_cand(c, pos));
 
 		if (held < 0)
 			return CHOICE_NONE;
 		if (held && h->waited <= h->patience)
 			continue;
 		h->waited = k ? h->waited + 1 : h->waited;
-		return make(h, c, pos);
+		return make(h, c, pos, is_own, ctx);
 	}
-	return make(h, c, base);
+	return make(h, c, base, is_own, ctx);
 }

@@ -2,10 +2,11 @@
 /*
  * own_hold.h - no task is preempted but at one place of the program's own code
  *
- * Where a task of a failing schedule is stopped before a step of the program's own code, others make own steps meanwhile. A
- * trial has this alone: whoever comes to the place of the one waits until another task has made a step at the place of the
- * other. Threads, and how many steps they make before that, may be others than in the failing schedule, as in a server whose
- * runtime gives requests to threads. That is enough where a task acts on what it has looked at before.
+ * Where a task of a failing schedule is stopped behind a step of the program's own code, others make own steps meanwhile. A
+ * trial has this alone: whoever comes to the place where it was stopped, behind an own step at the same place as there, waits
+ * until another task has made a step at the place of the other's. Threads, and how many steps they make before that, may be
+ * others than in the failing schedule, as in a server whose runtime gives requests to threads. That is enough where a task acts
+ * on what it has looked at before.
  */
 #ifndef ZUG_SEARCH_OWN_HOLD_H
 #define ZUG_SEARCH_OWN_HOLD_H
@@ -13,8 +14,8 @@
 #include "search/own_order.h"
 
 struct own_hold {
-	uint64_t at, until;	/* places */
-	uint32_t often;		/* that a step is made at these in the schedule */
+	uint64_t at, behind, until;	/* places: of the step that is stopped, the task's last own step, and that of others */
+	uint32_t often;		/* that the schedule has own steps at the last two */
 	size_t last;		/* the last such step that is stopped */
 };
 
@@ -27,6 +28,7 @@ struct own_holds {
 	uint32_t patience, waited;	/* steps of others for which a task may be held; so many have been made */
 	uint32_t made;			/* steps at 'until' */
 	struct held {
+		uint64_t last;		/* the place of its last own step */
 		bool here;		/* it stands before 'at' */
 		uint32_t made;		/* steps at 'until' by then, but its own */
 		uint32_t own;		/* its own ones */

@@ -249,6 +249,28 @@ static void whose_code(void **state)
 	assert_true(symfile_is_go(compiled_open(compiled_path("go"))));
 }
 
+/* Each package of Go's library is a unit by itself: that its name is no path does not make it the program's. */
+static void whose_package(void **state)
+{
+	static const char code[] = "#line 1 \"/usr/lib/go-1.19/src/sync/mutex.go\"\nint held;\n"
+				   "__attribute__((noinline)) int lock(void) { return ++held; }\n"
+				   "int main(void) { return lock(); }\n";
+	static const char go[] = "gcc -g -O1 -dA -S std.c && sed -i 's/0x[0-9a-f]*\t# DW_AT_language$/0x16/' std.s && "
+				 "gcc -o go-std std.s";
+
+	(void)state;
+	for (int is_go = 0; is_go < 2; is_go++) {
+		struct compiled_found at;
+		struct symfile *f;
+
+		compiled_make("std.c", code, is_go ? go : "gcc -g -O1 -o std std.c");
+		f = compiled_open(compiled_path(is_go ? "go-std" : "std"));
+		at = compiled_find(f, "lock");
+		assert_int_equal(at.nr, 1);
+		assert_int_equal(symfile_is_own(f, at.last.offset + 3), !is_go);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -258,6 +280,7 @@ int main(void)
 		cmocka_unit_test(imports),
 		cmocka_unit_test(files_of_libraries),
 		cmocka_unit_test(whose_code),
+		cmocka_unit_test(whose_package),
 	};
 
 	return cmocka_run_group_tests(tests, compiled_begin, compiled_end);
