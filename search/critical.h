@@ -47,6 +47,7 @@ struct critical_pair {
 	bool points;		/* and points that the user named are about one thing; they are two of these */
 	uint8_t span;		/* of such points: so many more than the nearest two come the other way round */
 	uint8_t group;		/* the caller's, for points that are tried together */
+	bool own;		/* the caller's: a wide one of the program's own code, among threads of a runtime */
 };
 
 struct critical {

@@ -21,9 +21,6 @@
 /* At most this many other decisions are kept: the last ones, which are closest to the failure. */
 #define OTHERS_MAX	65536
 
-/* Where more pairs are there, torn updates come before them. */
-#define PAIRS_FEW	16
-
 /* So many times the same steps at the end, and at most so many steps, are the rounds of a livelock. */
 #define ROUNDS_MIN	64
 #define ROUND_MAX	24
@@ -109,11 +106,6 @@ static bool next_moved(struct neighbour *n)
 	return false;
 }
 
-static bool has_many_pairs(const struct neighbour *n)
-{
-	return n->nr_pairs - n->nr_late - n->nr_handed > PAIRS_FEW;
-}
-
 static bool next_trial(struct neighbour *n)
 {
 	n->use_instead = false;
@@ -124,11 +116,11 @@ static bool next_trial(struct neighbour *n)
 	case OWN_FIRST:
 		return n->at > n->nr_pairs - n->nr_own && neighbour_next_reversed(n);
 	case SIBLINGS_FIRST:
-		return has_many_pairs(n) && neighbour_next_siblings(n);
+		return neighbour_has_many_pairs(n) && neighbour_next_siblings(n);
 	case SIBLINGS:
 		return neighbour_next_siblings(n);
 	case WHOLE_FIRST:
-		return has_many_pairs(n) && neighbour_next_whole(n);
+		return neighbour_has_many_pairs(n) && neighbour_next_whole(n);
 	case REVERSE:
 		return neighbour_next_reversed(n);
 	case WHOLE:
@@ -527,48 +519,14 @@ static int add_ended(struct neighbour *n)
 	return 0;
 }
 
-/* A program makes both operations and one of the places is in its own code: the other may be in a method of its language's. */
-static bool is_users(const struct neighbour *n, const struct critical_pair *p)
+/* So many pairs at the end are late ones. */
+static size_t late_pairs(const struct neighbour *n)
 {
-	uint32_t task;
-	uint64_t first = critical_label(&n->failing, p->first, &task)->site;
-	uint64_t second = critical_label(&n->failing, p->second, &task)->site;
+	size_t nr = 0;
 
-	return n->users(n->users_ctx, first) || n->users(n->users_ctx, second);
-}
-
-/*
- * Of several programs, a server and clients of a script's, most operations are those by which the programs begin, and are
- * told of each other's ends; what a user has written comes first. 0 or -ENOMEM.
- */
-static int take_own_first(struct neighbour *n)
-{
-	size_t nr = 0, late = n->nr_pairs - n->nr_late;
-	struct critical_pair *sorted;
-	bool *own;
-
-	if (!n->users || n->nr_handed || !has_many_pairs(n) || !schedule_has_op(&n->fails, ZUG_OP_EXEC))
-		return 0;
-	sorted = calloc(n->nr_pairs, sizeof(*sorted));
-	own = calloc(n->nr_pairs, sizeof(*own));
-	for (size_t i = 0; sorted && own && i < n->nr_pairs && nr < OWN_MAX; i++) {
-		own[i] = is_users(n, &n->pairs[i]);
-		if (!own[i])
-			continue;
-		sorted[nr++] = n->pairs[i];
-		n->nr_late -= i >= late;
-	}
-	n->nr_own = nr;
-	for (size_t i = 0; sorted && own && i < n->nr_pairs; i++)
-		if (!own[i])
-			sorted[nr++] = n->pairs[i];
-	if (sorted && own)
-		memcpy(n->pairs, sorted, nr * sizeof(*sorted));
-	else
-		n->a.error = -ENOMEM;
-	free(sorted);
-	free(own);
-	return n->a.error;
+	while (n->nr_handed + n->nr_own + nr < n->nr_pairs && pair_is_late(&n->failing, &n->pairs[n->nr_pairs - 1 - nr]))
+		nr++;
+	return nr;
 }
 
 /* The failing execution is known: what could have come in another order there? */
@@ -590,13 +548,16 @@ static int find_pairs(struct neighbour *n)
 	if (critical_pairs(&n->failing, PAIRS_MAX, &n->pairs, &n->nr_pairs) ||
 	    pair_order(&n->failing, n->waited, n->nr_waited, n->pairs, n->nr_pairs) || neighbour_add_handed(n))
 		return -ENOMEM;
-	if (n->a.max_trials && n->nr_pairs > n->a.max_trials)
+	n->nr_late = late_pairs(n);
+	if (neighbour_take_own_first(n))
+		return -ENOMEM;
+	if (n->a.max_trials && n->nr_pairs > n->a.max_trials) {
 		n->nr_pairs = n->a.max_trials;
-	if (n->nr_handed > n->nr_pairs)
-		n->nr_handed = n->nr_pairs;
-	while (n->nr_handed + n->nr_late < n->nr_pairs && pair_is_late(&n->failing, &n->pairs[n->nr_pairs - 1 - n->nr_late]))
-		n->nr_late++;
-	return take_own_first(n);
+		n->nr_handed = n->nr_handed < n->nr_pairs ? n->nr_handed : n->nr_pairs;
+		n->nr_own = n->nr_own < n->nr_pairs ? n->nr_own : n->nr_pairs;
+		n->nr_late = late_pairs(n);
+	}
+	return 0;
 }
 
 /* Of the execution that is over only the program's own steps are compared. 0 or -ENOMEM. */

@@ -27,8 +27,12 @@ enum phase {
 	FOLLOW, OWN_FIRST, WHOLE_FIRST, SIBLINGS_FIRST, REVERSE, WHOLE, ALIKE, SIBLINGS, INSTEAD, EARLIER, LATER, ANYWHERE, DONE
 };
 
-/* Of several programs so many pairs of a program's own code are tried before all else. */
+/* Where more pairs are there, torn updates come before them. */
+#define PAIRS_FEW	16
+
+/* Of several programs so many pairs of a program's own code are tried before all else, so many of them spans. */
 #define OWN_MAX		12
+#define SPANS_MAX	6
 
 /* So many pairs of children are tried, each in both orders. */
 #define SIBLINGS_MAX	3
@@ -158,6 +162,11 @@ static inline bool neighbour_in_siblings(const struct neighbour *n)
 	return n->phase == SIBLINGS_FIRST || n->phase == SIBLINGS;
 }
 
+static inline bool neighbour_has_many_pairs(const struct neighbour *n)
+{
+	return n->nr_pairs - n->nr_late - n->nr_handed > PAIRS_FEW;
+}
+
 static inline bool neighbour_is_same(const struct zug_label *a, const struct zug_label *b)
 {
 	return a->op == b->op && a->site == b->site && a->object == b->object;
@@ -187,6 +196,14 @@ static inline struct critical neighbour_critical(const struct schedule *s, const
 int neighbour_add_handed(struct neighbour *n);
 /* Of such pairs the one that changes the fewest orders is told: none of the next ones can be it. */
 bool neighbour_handed_over(const struct neighbour *n, const struct critical_pair *next);
+
+/* ---- neighbour_own.c ---- */
+
+/*
+ * Of several programs, a server and clients of a script's, most operations are those by which the programs begin, and are told
+ * of each other's ends; what a user has written comes first. 0 or -ENOMEM.
+ */
+int neighbour_take_own_first(struct neighbour *n);
 
 /* ---- neighbour_orders.c ---- */
 

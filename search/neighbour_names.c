@@ -145,6 +145,15 @@ static void name_changes(const struct schedule *s, size_t *first, size_t *second
 		}
 }
 
+/* The task's last step of that label before step end of s; UINT64_MAX: none. */
+static uint64_t last_such(const struct schedule *s, uint64_t end, uint32_t task, const struct zug_label *l)
+{
+	for (uint64_t i = end < s->nr ? end : s->nr; i-- > 0;)
+		if (s->tasks[i] == task && neighbour_is_same(&s->labels[i], l))
+			return i;
+	return UINT64_MAX;
+}
+
 /* Steps first and second stand for the pair of this trial. True: they are the ones to name (name_reversed()). */
 static bool name_steps(struct neighbour *n, const struct critical_pair *pair, size_t first, size_t second,
 		       const struct pairing *same, struct neighbour_result *r)
@@ -156,6 +165,9 @@ static bool name_steps(struct neighbour *n, const struct critical_pair *pair, si
 	a.label = *critical_label(&n->failing, first, &a.task);
 	b.label = *critical_label(&n->failing, second, &b.task);
 	b.passing = nth_of(&n->now, b.task, neighbour_steps_of(&n->fails, b.task, second < nr ? second : nr));
+	/* how many steps a thread of a runtime makes before is another matter in each execution */
+	if (pair->own)
+		b.passing = last_such(&n->now, nth_of(&n->now, a.task, neighbour_steps_of(&n->fails, a.task, first)), b.task, &b.label);
 	if (b.passing == UINT64_MAX)
 		return false;
 	there = pairing_label(same, &n->now.labels[b.passing]);

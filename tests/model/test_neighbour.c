@@ -449,6 +449,58 @@ static void test_own_first(bool known)
 	       (unsigned long long)n.trials);
 }
 
+static bool is_low(const void *ctx, uint64_t site)
+{
+	return site < 5;
+}
+
+/*
+ * Task 1 looks at two things under one lock, is preempted, and changes one of them under that lock; in between task 2 does all of
+ * it. Nothing tells what the lock protects. What comes first are task 1's first look and the last that task 2 does, as places of
+ * the user's; not the counter that both use later, nor, where task 1 was not preempted, another pair.
+ */
+static void test_span(bool preempted)
+{
+	enum { MORE = 20, LOCK = 77, COUNTER = 78, LOOK = 1, CHANGE = 3, COUNT = 4, EXEC = 9, CLIENTS = 10 };
+	static const struct { uint8_t task, site, object; } steps[] = {
+		{ 0, EXEC, 0 }, { 1, LOOK, LOCK }, { 1, CLIENTS, LOCK }, { 1, LOOK, LOCK }, { 1, CLIENTS, LOCK },
+		{ 2, LOOK, LOCK }, { 2, CLIENTS, LOCK }, { 2, CHANGE, LOCK }, { 2, CLIENTS, LOCK }, { 1, CHANGE, LOCK },
+		{ 1, CLIENTS, LOCK }, { 1, COUNT, COUNTER }, { 2, COUNT, COUNTER }, { 1, COUNT, COUNTER }, { 2, COUNT, COUNTER },
+	};
+	enum { NR = sizeof(steps) / sizeof(*steps) };
+	struct zug_label labels[NR] = { 0 };
+	uint32_t tasks[NR];
+	struct difference stop = { .task = 1, .next = 2, .preemption = preempted, .step = 5 };
+	struct neighbour n = { .fails = { .tasks = tasks, .labels = labels, .nr = NR, .diffs = &stop, .nr_diffs = 1 },
+			       .nr_pairs = MORE, .users = is_low, .pairs = calloc(MORE, sizeof(*n.pairs)) };
+	const struct critical_pair *p;
+
+	for (int i = 0; i < NR; i++) {
+		tasks[i] = steps[i].task;
+		labels[i] = (struct zug_label){ .op = steps[i].site == EXEC ? ZUG_OP_EXEC : ZUG_OP_ATOMIC_RMW,
+						.object = steps[i].object, .site = steps[i].site, .flags = ZUG_L_WRITE };
+	}
+	for (int i = 0; n.pairs && i < MORE; i++)
+		n.pairs[i] = (struct critical_pair){ .first = 2, .second = 6 };
+	if (!n.pairs || settled_steps(&n.fails, &n.fails_steps))
+		abort();
+	n.led = n.fails;
+	n.failing = neighbour_critical(&n.led, &n.births);
+	if (neighbour_take_own_first(&n))
+		abort();
+	p = n.pairs;
+	if (preempted)
+		tap_ok(n.nr_own == 1 && p->first == 1 && p->second == 8 && p->wide && p->own && n.nr_pairs == MORE + 1,
+		       "span: from the first look of a preempted task to the other's change (%zu, %zu; %zu own)", p->first,
+		       p->second, n.nr_own);
+	else
+		tap_ok(n.nr_own == 2 && p->first == 1 && p[1].first == 12 && p[1].second == 13,
+		       "span: without a preemption the rarest place comes first (%zu, then %zu; %zu own)", p->first, p[1].first,
+		       n.nr_own);
+	settled_release(&n.fails_steps);
+	free(n.pairs);
+}
+
 /*
  * Another execution passes, and two pairs of its operations come in another order: what a process goes on with when another one
  * has closed its end of a pipe, and a file that one reads and the other writes. The file is what they have for its own sake.
@@ -621,6 +673,8 @@ int main(void)
 	test_siblings();
 	test_own_first(false);
 	test_own_first(true);
+	test_span(false);
+	test_span(true);
 	test_processes_follow();
 	test_siblings_decide();
 	test_siblings_meet();
