@@ -218,6 +218,8 @@ struct trace_writer;
  * before the first frame is full or trace_flush(). Returns NULL with -errno in *err.
  */
 struct trace_writer *trace_create(const char *path, const struct trace_header *h, int *err);
+/* The same where a trace was created before: it does not look whether the file can be made. */
+struct trace_writer *trace_create_again(const char *path, const struct trace_header *h, int *err);
 int trace_add_task(struct trace_writer *w, const struct trace_task *t);
 int trace_add_module(struct trace_writer *w, const struct trace_module *m);
 int trace_add_site(struct trace_writer *w, const struct trace_site *s);	/* again: replaces */

@@ -269,11 +269,14 @@ static int check_path(const char *path)
 
 struct trace_writer *trace_create(const char *path, const struct trace_header *h, int *err)
 {
+	*err = check_path(path);
+	return *err ? NULL : trace_create_again(path, h, err);
+}
+
+struct trace_writer *trace_create_again(const char *path, const struct trace_header *h, int *err)
+{
 	struct trace_writer *w;
 
-	*err = check_path(path);
-	if (*err)
-		return NULL;
 	*err = -ENOMEM;
 	w = calloc(1, sizeof(*w));
 	if (!w)

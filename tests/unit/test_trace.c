@@ -525,6 +525,11 @@ static void a_discarded_trace_leaves_no_file(void **state)
 	assert_int_equal(err, -ENOENT);
 	assert_null(trace_create("/tmp", &header, &err));
 	assert_int_equal(err, -EISDIR);
+	/* what was not looked at is said when it is written */
+	w = trace_create_again("/nonexistent/t", &header, &err);
+	assert_non_null(w);
+	assert_int_equal(trace_flush(w), -ENOENT);
+	trace_close(w, true);
 }
 
 static void wrong_steps_are_refused(void **state)

@@ -402,6 +402,7 @@ static bool leaves_interpreter(const struct campaign_options *o)
 /* Where the trace of the execution that goes on is, until it is kept or thrown away. 0 or -ENOMEM. */
 static int name_current(struct session *s)
 {
+	s->paths.current_made = false;
 	if (asprintf(&s->paths.current, "%s/%s-0.trace", sandbox_trace_folder(), proc_own_name()) >= 0)
 		return 0;
 	s->paths.current = NULL;

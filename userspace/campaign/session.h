@@ -38,6 +38,7 @@ struct session_paths {
 	char **envp;		/* of the user, behind o.command.envp; NULL: it is the caller's */
 	char *user;		/* behind o.machine.user; NULL: it is the caller's */
 	char *current;		/* where the trace of the running execution lies */
+	bool current_made;	/* a trace was created there */
 };
 
 /* What executions begin with in place of the script (session_skip_env()); NULL: as the user gave it. */

@@ -86,7 +86,8 @@ int session_execute(struct session *s, const struct replay *r, struct execution 
 		kworld_launch(s->world)->in = s->input_fd;
 	}
 	h.copied = session_template_begin(s);
-	t = trace_create(s->paths.current, &h, &ret);
+	t = (s->paths.current_made ? trace_create_again : trace_create)(s->paths.current, &h, &ret);
+	s->paths.current_made = t;
 	if (!t) {
 		snprintf(err, errlen, "cannot write the trace %s: %s", s->paths.current,
 			 strerror(-ret));

@@ -321,8 +321,29 @@ static bool on_sync(struct kworld *k, struct arrival *a)
 	return false;
 }
 
+/* Whether the output goes into one of our files in memory (struct capture). Its name is known then: no one can change it. */
+static bool note_output(struct output *o, const struct stat *st, int fd)
+{
+	char link[32], *end;
+	ssize_t n;
+
+	if (o->path[0] && o->dev == st->st_dev && o->ino == st->st_ino)
+		return true;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	n = readlink(link, o->path, sizeof(o->path) - 1);
+	o->path[n > 0 ? n : 0] = 0;
+	o->dev = st->st_dev;
+	o->ino = st->st_ino;
+	end = strstr(o->path, " (deleted)");
+	if (end)
+		*end = 0;
+	if (strncmp(o->path, "/memfd:zug-std", 14))
+		o->path[0] = 0;
+	return o->path[0];
+}
+
 /* What the test writes out is a file of ours, whose name depends on nothing: no task has to stop where it writes first. */
-static void name_output(struct kworld *k, int fd)
+static void name_output(struct kworld *k, struct output *o, int fd)
 {
 	struct zug_where w = { 0 };
 	struct stat st;
@@ -332,15 +353,18 @@ static void name_output(struct kworld *k, int fd)
 	w.ino = st.st_ino;
 	w.dev = kernel_dev(st.st_dev);
 	w.mode = st.st_mode;
-	places_object(k->o.places, k->run.root, k->run.root, getpid(), &w, fd, ZUG_OP_WRITE);
+	if (note_output(o, &st, fd))
+		places_file(k->o.places, o->path, w.dev, w.ino);
+	else
+		places_object(k->o.places, k->run.root, k->run.root, getpid(), &w, fd, ZUG_OP_WRITE);
 }
 
 static bool on_start(struct kworld *k, struct arrival *a)
 {
 	kworld_prepare(k, a->e.pid);
 	kworld_looks_take_out(k, a->t->process, a->e.pid);
-	name_output(k, k->o.launch.out);
-	name_output(k, k->o.launch.err);
+	name_output(k, &k->outputs[0], k->o.launch.out);
+	name_output(k, &k->outputs[1], k->o.launch.err);
 	a->ev.kind = WORLD_POINT;
 	a->t->label = (struct zug_label){ .op = ZUG_OP_BEGIN };
 	a->t->state = TASK_PARKED;

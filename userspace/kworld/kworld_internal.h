@@ -313,6 +313,13 @@ struct looks {
 	uint64_t changed;		/* kernel_probes_changed() when they were found */
 };
 
+/* A file for what the test prints; path "": it is not one of ours, or not known yet. */
+struct output {
+	dev_t dev;
+	ino_t ino;
+	char path[32];
+};
+
 struct kworld {
 	struct world w;
 	struct kworld_options o;
@@ -345,6 +352,7 @@ struct kworld {
 	char cwd_path[PATH_MAX];	/* ... and its name, as long as nothing has moved files */
 	bool uses_cwd;			/* some task of some execution has used one */
 	struct id_map told;	/* ids that this execution's trace knows */
+	struct output outputs[2];
 };
 
 /* What the kernel side has read for a ZUG_EV_SYSCALL that was passed, or whose task stands still; NULL: it was not that one. */
