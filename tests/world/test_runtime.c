@@ -136,6 +136,25 @@ static void begins_at_once(void)
 	check(exact == SEEDS, NULL, "replays of it are exact");
 }
 
+/* T3 yields while its language begins it: another task makes a step, and then T3 goes on alone again. No lease reaches over that. */
+static void yields_meanwhile(void)
+{
+	static const char *const strategies[] = { "random", "urw", "pos", "pct" };
+	const struct mw_program *p =
+		PROGRAM(.starts[3] = 4, .code = { TASK(BEGIN, CREATE(2), CREATE(3), READ(0, 0), LOCAL, JOIN(2), JOIN(3)), LOOKS,
+						  TASK(LOCAL, LOCAL, LOCAL, LOCAL, LOCAL, LOCAL, STORE(0, 0, 1)),
+						  TASK(LOCAL, YIELD, LOCAL, LOCAL, LOCAL, STORE(0, 0, 2)) });
+	uint32_t passed = 0;
+
+	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+		struct run *r = run(p, &(struct how){ .strategy = strategies[seed % 4], .seed = seed, .o.runtime_tasks = true });
+
+		passed += is_outcome(r, ZUG_OUTCOME_PASS, NULL);
+		run_free(r);
+	}
+	check(passed == SEEDS, NULL, "a task may yield while its language begins it");
+}
+
 int main(void)
 {
 	waits_for_ever();
@@ -143,5 +162,6 @@ int main(void)
 	no_choice();
 	waits_for_runtime();
 	begins_at_once();
+	yields_meanwhile();
 	return tap_done();
 }

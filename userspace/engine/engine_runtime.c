@@ -94,10 +94,11 @@ uint32_t runtime_leave(struct engine *e)
 	if (!e->nr_runtime || e->status.quiet)
 		return e->nr_enabled;
 	only = next_that_begins(e);
-	if (only != WORLD_NO_TASK) {
-		e->begins = true;
+	/* one that has yielded is the only one again behind the next step */
+	e->begins = only != WORLD_NO_TASK || (e->yielded && e->last != WORLD_NO_TASK && e->w->tasks[e->last].begins &&
+					      !world_of_runtime(e->w, e->last));
+	if (only != WORLD_NO_TASK)
 		return show_alone(e, only);
-	}
 	for (uint32_t i = 0; i < e->nr_enabled; i++) {
 		own += world_of_runtime(e->w, e->enabled[i]);
 		program += !world_of_runtime(e->w, e->enabled[i]) && !(e->yielded && e->enabled[i] == e->last);
