@@ -484,7 +484,7 @@ static __always_inline __u32 fill_caller(struct hit *h)
 	caller = left_out(t, h->sp, site, h->ip, h->ret, h->stack, h->regs->bp);
 	if (caller == ZUG_CALLER_LEFT_OUT) {
 		t->ev.flags |= ZUG_EF_LEFT_OUT;
-	} else if (caller == ZUG_CALLER_UNKNOWN) {
+	} else if (caller == ZUG_CALLER_UNKNOWN && !(t->ev.flags & ZUG_EF_CODE)) {
 		t->ev.flags |= ZUG_EF_CALLER;
 		if (site->flags & ZUG_SITE_CODE) {
 			t->ev.stack[0] = h->stack;

@@ -549,17 +549,62 @@ static __always_inline __u32 left_to_library(struct zug_sandbox *s, struct task_
 	return place;
 }
 
+static __always_inline __u32 java_says(const struct task_state *t, __u64 method)
+{
+	struct zug_caller_key key = { .mm = t->mm, .addr = method };
+	struct zug_caller *c = bpf_map_lookup_elem(&callers, &key);
+
+	return c ? c->what : ZUG_JAVA_UNKNOWN;
+}
+
+/*
+ * For whom Java's interpreter enters a monitor, by the methods from that frame on (begins_thread() of kworld): ZUG_CALLER_*, and
+ * in t->ev that it begins something. UNKNOWN: user space has to look, and tells of the methods that it finds.
+ */
+__noinline __u32 java_enters(struct task_state *t, __u64 frame)
+{
+	__u32 says = ZUG_CALLER_IN, what, i;
+	__u64 method, above;
+
+	/* what is replayed is a step of that task, whether it was left out or not */
+	if (!t || t->slot >= ZUG_MAX_SANDBOXES || (leases[t->slot].left && leases[t->slot].flags & ZUG_LEASE_KNOWN) ||
+	    !java_says(t, ZUG_JAVA_TOLD))
+		return ZUG_CALLER_IN;
+	bpf_for(i, 0, ZUG_JAVA_FRAMES) {
+		method = user_word(frame - ZUG_JAVA_METHOD);
+		what = method > ZUG_JAVA_TOLD ? java_says(t, method) : ZUG_JAVA_UNKNOWN;
+		if (what == ZUG_JAVA_UNKNOWN)
+			break;
+		if (what == ZUG_JAVA_OWN)
+			return says;
+		if (what == ZUG_JAVA_BEGINS)
+			t->ev.flags |= ZUG_EF_BEGINS;
+		if (what == ZUG_JAVA_BEGINS || what == ZUG_JAVA_FOREIGN)
+			return ZUG_CALLER_LEFT_OUT;
+		if (what == ZUG_JAVA_SELF)
+			says = ZUG_CALLER_LEFT_OUT;
+		above = user_word(frame);
+		if (above <= frame)
+			break;
+		frame = above;
+	}
+	t->ev.flags |= ZUG_EF_CODE;
+	return ZUG_CALLER_UNKNOWN;
+}
+
 /*
  * Whether --only and --not leave out what the holder is about to do, or an interpreter's process does not need it as a point:
  * ZUG_CALLER_*.
  */
-static __always_inline __u32 left_out(const struct task_state *t, const struct space *space, const struct zug_site *site,
+static __always_inline __u32 left_out(struct task_state *t, const struct space *space, const struct zug_site *site,
 				      __u64 ip, __u64 ret, __u64 sp, __u64 bp)
 {
 	if (!site || site->flags & ZUG_SITE_WAITS)
 		return ZUG_CALLER_IN;
 	if (site->flags & ZUG_SITE_LEFT_OUT)
 		return ZUG_CALLER_LEFT_OUT;
+	if (site->flags & ZUG_SITE_MONITOR && !(site->flags & (ZUG_SITE_OPERAND | ZUG_SITE_CALLED)))
+		return java_enters(t, bp);
 	if (!(site->flags & ZUG_SITE_CALLED)) {
 		if (!space || !space->data || !(site->flags & ZUG_SITE_WHOLE) ||
 		    caller_says(t->mm, ret, 0, 0) != ZUG_CALLER_LEFT_OUT)

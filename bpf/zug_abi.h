@@ -14,7 +14,7 @@
 #include "zug_abi_lease.h"
 #include "zug_note.h"
 
-#define ZUG_ABI_VERSION		45
+#define ZUG_ABI_VERSION		46
 #define ZUG_MAX_SANDBOXES	256	/* a power of two */
 #define ZUG_MAX_TASKS		32768	/* of all sandboxes together */
 /* The kernel's watchdog looks every 15 s, and strikes when a task has waited for 30 s. */
@@ -118,6 +118,7 @@ enum zug_event_kind {
 					/* functions (struct zug_code) */
 #define ZUG_EF_EXECUTES	(1u << 22)	/* POINT that stops: whether it is one user space has to find out, from what is */
 					/* executed: arg[0] */
+#define ZUG_EF_BEGINS	(1u << 24)	/* with LEFT_OUT: to start a thread, to load a class or the like */
 #define ZUG_EF_OVER	(1u << 21)	/* BLOCK: the kernel's timer was faster. The task has not slept, and stands */
 					/* behind the call */
 
@@ -619,6 +620,11 @@ struct zug_hits {
 #define ZUG_JAVA_SHORTS	7
 #define ZUG_SITE_READS	(1u << 29)	/* not a stop: its library reads files of its own until it returns, and these */
 					/* calls are no points */
+/*
+ * Of a function, without ZUG_SITE_OPERAND: Java's interpreter enters a monitor there. The methods that it executes say whether
+ * that is left out (struct zug_caller_key, ZUG_JAVA_*).
+ */
+#define ZUG_SITE_MONITOR (1u << 16)
 /* of ZUG_SITE_OPERAND, in flags: bytes that the instruction accesses (up to 64, 0: none), and its own length */
 #define ZUG_SITE_SIZE(flags) ((flags) >> 16 & 127)
 #define ZUG_SITE_LEN(flags) ((flags) >> 24 & 15)
@@ -664,8 +670,24 @@ struct zug_caller_key {
 	__u64 addr;
 };
 enum { ZUG_CALLER_UNKNOWN = 0, ZUG_CALLER_IN, ZUG_CALLER_LEFT_OUT, ZUG_CALLER_ABOVE, ZUG_CALLER_NONE };
+/*
+ * A method of Java's, by its address: what is done there, and below it, for whom. Frames of the interpreter lie one behind the
+ * other: the word at a frame is the address of its caller's, and that of its method lies so far before it. The key with the
+ * address ZUG_JAVA_TOLD says that user space tells of methods.
+ */
+enum {
+	ZUG_JAVA_UNKNOWN = 0,
+	ZUG_JAVA_OWN,		/* the program's */
+	ZUG_JAVA_FOREIGN,	/* a library's, or where a thread begins: whatever calls it is not looked at */
+	ZUG_JAVA_BEGINS,	/* it starts a thread, loads a class or the like */
+	ZUG_JAVA_SELF,		/* the language's, which does it for itself, unless for what begins */
+	ZUG_JAVA_CALLER,	/* the language's, which does it for its caller */
+};
+#define ZUG_JAVA_METHOD	24
+#define ZUG_JAVA_FRAMES	32	/* so many are looked at */
+#define ZUG_JAVA_TOLD	1
 struct zug_caller {
-	__u32 what;		/* ZUG_CALLER_* */
+	__u32 what;		/* ZUG_CALLER_*, or ZUG_JAVA_* */
 	union {
 		__s32 size;	/* ABOVE: its frame ends so many bytes above the stack pointer, behind the return address */
 		__u32 hits;	/* IN, of what an interpreter executes: how often, in that execution */

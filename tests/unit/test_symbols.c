@@ -841,6 +841,7 @@ static void calls_of_what_threads_share(void **state)
 					   .file = "java/util/concurrent/ConcurrentHashMap.java", .line = 800 };
 	const struct trace_frame list = { .function = "java.util.ArrayList.add", .file = "java/util/ArrayList.java", .line = 400 };
 	const struct trace_frame own = { .function = "shop.Cache.find", .file = "shop/Cache.java", .line = 12 };
+	const struct trace_frame zones = { .function = "sun.util.calendar.ZoneInfoFile.<clinit>" };
 	const struct trace_frame framework = { .function = "web.Pool.run", .file = "/usr/share/java/web.jar/web/Pool.java", .line = 5 };
 
 	assert_int_equal(symbols_call_of((const struct trace_frame[]){ get, own }, 2), 1);
@@ -860,6 +861,22 @@ static void calls_of_what_threads_share(void **state)
 	assert_int_equal(symbols_own_frame((const struct trace_frame[]){ framework, own }, 2), 1);
 	assert_false(symbols_done_for_program(
 		(const struct trace_frame[]){ { .function = "java.io.PrintStream.println" }, own }, 2));
+	/* what the kernel side is told of a method alone */
+	assert_int_equal(symbols_java_says(&own), ZUG_JAVA_OWN);
+	assert_int_equal(symbols_java_says(&list), ZUG_JAVA_CALLER);
+	assert_int_equal(symbols_java_says(&makes), ZUG_JAVA_SELF);
+	assert_int_equal(symbols_java_says(&framework), ZUG_JAVA_FOREIGN);
+	assert_int_equal(symbols_java_says(&(const struct trace_frame){ .function = "java.lang.Thread.run" }), ZUG_JAVA_FOREIGN);
+	assert_int_equal(symbols_java_says(&(const struct trace_frame){ .function = "java.lang.Thread.start" }), ZUG_JAVA_BEGINS);
+	/* the program's without lines: not known */
+	assert_int_equal(symbols_java_says(&(const struct trace_frame){ .function = "shop.Cache.find" }), ZUG_JAVA_UNKNOWN);
+	/* a class of the language's is initialised, as it is loaded; not so one of the program's, or of a framework */
+	assert_int_equal(symbols_java_says(&zones), ZUG_JAVA_BEGINS);
+	assert_true(symbols_begins_thread((const struct trace_frame[]){ list, zones, own }, 3));
+	assert_false(symbols_begins_thread((const struct trace_frame[]){ list, own, zones }, 3));
+	assert_false(symbols_initialises_class(&(const struct trace_frame){ .function = "shop.Cache.<clinit>" }));
+	assert_false(symbols_initialises_class(
+		&(const struct trace_frame){ .function = "web.Pool.<clinit>", .file = "/usr/share/java/web.jar/web/Pool.java" }));
 	assert_true(symbols_only_reads(&(const struct trace_frame){ .function = "java.util.concurrent.atomic.AtomicInteger.get" }));
 	assert_false(symbols_only_reads(
 		&(const struct trace_frame){ .function = "java.util.concurrent.atomic.AtomicInteger.getAndAdd" }));

@@ -568,6 +568,26 @@ static bool begins_thread_by(struct kworld *k, const struct world_task *t, unsig
 	return nr ? symbols_begins_thread(frames, nr) : by_itself;
 }
 
+/* The kernel side is told of the methods that the task executes, so that it passes the next monitor that they enter. */
+static void tell_methods(struct kworld *k, const struct world_task *t, uint32_t mm, unsigned int module)
+{
+	const struct zug_caller told = { .what = ZUG_JAVA_CALLER };
+	uint64_t bias, regs[18], methods[ZUG_JAVA_FRAMES];
+	uint32_t says[ZUG_JAVA_FRAMES];
+	int nr;
+
+	if (places_bias(k->o.places, t->process, module, &bias) || kworld_registers(&k->w, t, regs))
+		return;
+	kernel_tell_caller(k->o.kernel, mm, 0, ZUG_JAVA_TOLD, &told);
+	nr = symbols_java_methods(k->o.symbols, probes_module(k->o.probes, module)->file, bias, t->pid, regs[17], methods, says,
+				  ZUG_JAVA_FRAMES);
+	for (int i = 0; i < nr && says[i] != ZUG_JAVA_UNKNOWN; i++) {
+		kernel_tell_caller(k->o.kernel, mm, 0, methods[i], &(struct zug_caller){ .what = says[i] });
+		if (says[i] == ZUG_JAVA_OWN || says[i] == ZUG_JAVA_FOREIGN || says[i] == ZUG_JAVA_BEGINS)
+			break;
+	}
+}
+
 /* The module of Java's machine that the process has; UINT_MAX: none. */
 static unsigned int java_of(struct kworld *k, uint32_t process)
 {
@@ -619,6 +639,8 @@ static bool begins_thread(struct kworld *k, const struct world_task *t, const st
 	if (s && s->java) {
 		begins = k->o.leave_interpreter && !s->executes && begins_thread_by(k, t, s->module, false, &for_program);
 		*out = begins || (s->java == JAVA_ENTER && !for_program);
+		if (s->java == JAVA_ENTER && k->o.leave_interpreter)
+			tell_methods(k, t, e->mm, s->module);
 		return begins;
 	}
 	while (next_interpreter(k, t->process, &m, &begin, &size))
@@ -688,7 +710,8 @@ void kworld_scope_point(struct kworld *k, struct world_task *t, const struct zug
 	bool out = e->flags & ZUG_EF_LEFT_OUT;
 	const struct probe_site *s = probes_site(k->o.probes, e->site);
 
-	tell_unknown_codes(k, t, e);
+	if (!s || !s->java)
+		tell_unknown_codes(k, t, e);
 	if (e->flags & ZUG_EF_CALLER && s)
 		out = s->code.kind && !s->here ?
 		      ask_callers(k, t, e->mm, places_site(k->o.places, t->process, e->ip), e->ip, e->stack[0],
@@ -706,6 +729,7 @@ void kworld_scope_point(struct kworld *k, struct world_task *t, const struct zug
 		out = executes_library(k, t);
 	if (!out && t->state == TASK_PARKED && !(e->flags & ZUG_EF_LEASED))
 		t->begins = begins_thread(k, t, e, s, &out) && java_of(k, t->process) != UINT_MAX;
+	t->begins |= !!(e->flags & ZUG_EF_BEGINS);
 	if (out)
 		t->label.flags |= ZUG_L_LEFT_OUT;
 }

@@ -253,6 +253,8 @@ static struct kernel_probe probe_of(struct probes *p, const struct probe_module 
 		kp.what.flags |= ZUG_SITE_EINTR;
 	if (s->java)
 		tell_object(s, &kp.what);
+	if (s->java == JAVA_ENTER)
+		kp.what.flags |= ZUG_SITE_MONITOR;
 	if (s->op == ZUG_OP_POINT)
 		kp.what.flags |= ZUG_SITE_ANY;
 	return kp;

@@ -458,6 +458,20 @@ int symbols_interpreted_codes(struct symbols *s, struct symfile *f, uint64_t bia
 	return nr;
 }
 
+int symbols_java_methods(struct symbols *s, struct symfile *f, uint64_t bias, int tid, uint64_t tls, uint64_t *methods,
+			 uint32_t *says, int max)
+{
+	struct interpreted_frame *all = max > 0 ? malloc(max * sizeof(*all)) : NULL;
+	int nr = all ? sym_java_frames(f, &s->strings, tid, bias, tls, all, max) : 0;
+
+	for (int i = 0; i < nr; i++) {
+		methods[i] = all[i].code;
+		says[i] = symbols_java_says(&all[i].frame);
+	}
+	free(all);
+	return nr;
+}
+
 static bool is_shell(struct symfile *f)
 {
 	return sym_is_bash(f) || sym_is_dash(f);

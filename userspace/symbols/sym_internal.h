@@ -134,7 +134,7 @@ struct symfile_java {
 /* A function of an interpreted language. */
 struct interpreted_frame {
 	struct trace_frame frame;
-	uint64_t code;	/* Python: the code object */
+	uint64_t code;	/* Python: the code object; Java: the method */
 	bool begins;	/* Python: it executes nothing of it yet but what is on the line that the function begins with */
 	bool entry;	/* code of another language called the interpreter for it: behind it begins the stack of another call */
 };

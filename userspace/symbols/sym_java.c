@@ -457,7 +457,7 @@ static void keep_frame(const struct java *j, const uint64_t from[4], const struc
 	l->frames[l->nr_frames++].frame = *frame;
 }
 
-static bool read_frame(const struct java *j, uint64_t fp, struct trace_frame *frame)
+static bool read_frame(const struct java *j, uint64_t fp, struct trace_frame *frame, uint64_t *code)
 {
 	const int64_t *v = j->l->value;
 	uint64_t words = fp + 8 * v[SYMJAVA_LAST_SP], method, bytecode, constant, pool, class, word, from[4];
@@ -470,6 +470,7 @@ static bool read_frame(const struct java *j, uint64_t fp, struct trace_frame *fr
 	if (!sym_java_word(j, words + 8 * FRAME_METHOD, &method) || !sym_java_word(j, words + 8 * FRAME_BYTECODE, &bytecode) ||
 	    !sym_java_word(j, method + v[SYMJAVA_METHOD_CONST], &constant))
 		return false;
+	*code = method;
 	from[0] = j->pid;
 	from[1] = method;
 	from[2] = constant;
@@ -571,7 +572,7 @@ int sym_java_frames(struct symfile *f, struct sym_string **strings, int pid, uin
 		}
 		if (pc < j.code || pc >= j.code_end)
 			break;
-		if (read_frame(&j, fp, &frames[nr].frame))
+		if (read_frame(&j, fp, &frames[nr].frame, &frames[nr].code))
 			frames[nr++].entry = false;
 		if (!sym_java_word(&j, fp + 8, &pc) || !sym_java_word(&j, fp, &above))
 			break;

@@ -210,11 +210,14 @@ bool sym_java_begins_thread(const struct trace_frame *frames, int nr)
 {
 	static const char *const methods[] = {
 		"java.lang.Thread.start", "java.lang.Thread.exit", "java.lang.Thread.join", "java.lang.ThreadGroup.",
-		"java.lang.Shutdown.", "java.lang.ClassLoader.loadClass", "java.lang.invoke.", "jdk.internal.loader.",
+		"java.lang.Shutdown.", "java.lang.ClassLoader.", "java.lang.invoke.", "jdk.internal.loader.",
 	};
 	int first = symbols_own_frame(frames, nr);
 
-	for (int i = 0; i < (first < 0 ? nr : first) && !symbols_of_jar(frames[i].file); i++)
+	for (int i = 0; i < (first < 0 ? nr : first) && !symbols_of_jar(frames[i].file); i++) {
+		/* a class of the language's is made ready: others wait for that */
+		if (symbols_initialises_class(&frames[i]))
+			return true;
 		for (size_t k = 0; k < sizeof(methods) / sizeof(methods[0]) && frames[i].function; k++) {
 			size_t n = strlen(methods[k]);
 
@@ -222,5 +225,6 @@ bool sym_java_begins_thread(const struct trace_frame *frames, int nr)
 						       !strcmp(frames[i].function, methods[k]))
 				return true;
 		}
+	}
 	return false;
 }

@@ -567,25 +567,57 @@ int symbols_call_of(const struct trace_frame *frames, int nr)
 	return first > 0 ? first : 0;
 }
 
-bool symbols_done_for_program(const struct trace_frame *frames, int nr)
+/* For whom a method of Java's does what it does: for the program it is one of that. */
+enum for_whom { FOR_PROGRAM, FOR_ITSELF, FOR_CALLER };
+
+static enum for_whom for_whom(const struct trace_frame *frame)
 {
 	static const char *const packages[] = { "java.util.", "java.lang.", "java.", "javax.", "jdk.", "sun.", "com.sun." };
+	const char *name = frame->function ? frame->function : "";
+	size_t p = 0;
 
-	for (int i = 0; i < nr; i++) {
-		const char *name = frames[i].function ? frames[i].function : "";
-		size_t p = 0;
+	if (symbols_of_jar(frame->file))
+		return FOR_ITSELF;
+	while (p < sizeof(packages) / sizeof(packages[0]) && strncmp(name, packages[p], strlen(packages[p])))
+		p++;
+	/* also where the program has no lines */
+	if (p == sizeof(packages) / sizeof(packages[0]))
+		return FOR_PROGRAM;
+	return p > 1 || strstr(name, ".<") ? FOR_ITSELF : FOR_CALLER;
+}
 
-		if (symbols_of_jar(frames[i].file))
-			return false;
-		while (p < sizeof(packages) / sizeof(packages[0]) && strncmp(name, packages[p], strlen(packages[p])))
-			p++;
-		/* also where the program has no lines */
-		if (p == sizeof(packages) / sizeof(packages[0]))
-			return true;
-		if (p > 1 || strstr(name, ".<"))
-			return false;
+bool symbols_done_for_program(const struct trace_frame *frames, int nr)
+{
+	int i = 0;
+
+	while (i < nr && for_whom(&frames[i]) == FOR_CALLER)
+		i++;
+	return i < nr && for_whom(&frames[i]) == FOR_PROGRAM;
+}
+
+bool symbols_initialises_class(const struct trace_frame *frame)
+{
+	return frame->function && strstr(frame->function, ".<clinit>") && !symbols_of_jar(frame->file) &&
+	       for_whom(frame) == FOR_ITSELF;
+}
+
+unsigned int symbols_java_says(const struct trace_frame *frame)
+{
+	if (symbols_of_jar(frame->file) || (frame->function && !strcmp(frame->function, "java.lang.Thread.run")))
+		return ZUG_JAVA_FOREIGN;
+	if (symbols_own_frame(frame, 1) == 0)
+		return ZUG_JAVA_OWN;
+	if (symbols_begins_thread(frame, 1))
+		return ZUG_JAVA_BEGINS;
+	switch (for_whom(frame)) {
+	case FOR_ITSELF:
+		return ZUG_JAVA_SELF;
+	case FOR_CALLER:
+		return ZUG_JAVA_CALLER;
+	default:
+		/* of the program, without lines: what begins there is found further out */
+		return ZUG_JAVA_UNKNOWN;
 	}
-	return false;
 }
 
 bool symbols_accesses_by(const struct trace_frame *frames, int nr)

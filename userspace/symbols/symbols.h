@@ -258,6 +258,9 @@ int symbols_interpreted(struct symbols *s, int tid, uint64_t tls, struct trace_f
 int symbols_interpreted_by(struct symbols *s, struct symfile *f, uint64_t bias, int tid, uint64_t tls,
 			   struct trace_frame *frames, int max);
 /* Of Python: the innermost function of these begins. */
+/* The addresses of the methods of Java's that the task executes, innermost first, and symbols_java_says() of each. Their number. */
+int symbols_java_methods(struct symbols *s, struct symfile *f, uint64_t bias, int tid, uint64_t tls, uint64_t *methods,
+			 uint32_t *says, int max);
 bool symbols_interpreted_begins(struct symbols *s, struct symfile *f, uint64_t bias, int tid, uint64_t tls);
 /*
  * Where a task of a shell is in the script that it executes (the innermost file and function). 1: in *frame, whose names s
@@ -382,5 +385,9 @@ bool symbols_is_atomic(const struct trace_frame *frame);
 bool symbols_only_reads(const struct trace_frame *frame);
 /* The program itself has called what these do, by nothing but methods of the language's own classes. */
 bool symbols_done_for_program(const struct trace_frame *frames, int nr);
+/* The static initialiser of one of the language's own classes. */
+bool symbols_initialises_class(const struct trace_frame *frame);
+/* What the kernel side is told of a method of Java's: ZUG_JAVA_*. */
+unsigned int symbols_java_says(const struct trace_frame *frame);
 
 #endif
