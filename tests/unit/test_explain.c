@@ -456,6 +456,44 @@ static void what_says_little_meanwhile(void **state)
 	trace_free(t);
 }
 
+/*
+ * Two tasks take turns at each step, as there was no time to leave that out: told are the preemptions before the steps of the
+ * program's own code. Where it has none, or the schedule is minimal, the last ones are told.
+ */
+static void of_many_the_own_ones_are_told(void **state)
+{
+	enum { STEPS = 24, OWN = 6 };
+
+	for (int k = 0; k < 3; k++) {
+		bool minimal = k == 1, own = k != 2;
+		struct trace_minimized m = { .executions = 2, .minimal = minimal, .preemptions = STEPS - 1, .near = 1 };
+		struct trace_writer *w = sample_begin_two(real);
+		struct trace *t;
+		char *out;
+
+		trace_add_object(w, &(struct trace_object){ 5, "variable", "word" });
+		for (uint64_t i = 0; i < STEPS; i++)
+			trace_add_step(w, &(struct trace_step){
+				.step = i, .task = i % 2, .last = i ? (i + 1) % 2 : TRACE_NO_TASK, .nr_enabled = 2,
+				.enabled = sample_both, .flags = i ? TRACE_STEP_PREEMPTION : 0,
+				.label = { .op = ZUG_OP_DATA_WRITE, .object = 5,
+					   .flags = zug_op_flags(ZUG_OP_DATA_WRITE) | (own && i == OWN ? ZUG_L_OWN : 0) } });
+		trace_add_outcome(w, &(struct trace_outcome){ .kind = ZUG_OUTCOME_EXIT, .code = 1 });
+		trace_add_minimized(w, &m);
+		t = sample_end(w, real, &out);
+		if (own && !minimal) {
+			expect(out, "  (of 23 the last 1 before the program's own code; the others are left out)\n"
+				    "  step 5: the turn goes from T0 to T1\n");
+			assert_null(strstr(out, "step 23: the turn"));
+		} else {
+			expect(out, "  (15 earlier ones are left out)\n  step 16: the turn goes from T1 to T0\n");
+			assert_null(strstr(out, "step 5: the turn"));
+		}
+		free(out);
+		trace_free(t);
+	}
+}
+
 /* What comes of steps that do not say so: another process, and a task's end. What a library reads is not told. */
 static void what_comes_of_steps_meanwhile(void **state)
 {
@@ -717,6 +755,7 @@ int main(void)
 		cmocka_unit_test(a_timeout_without_a_loop),
 		cmocka_unit_test(what_matters_meanwhile),
 		cmocka_unit_test(what_says_little_meanwhile),
+		cmocka_unit_test(of_many_the_own_ones_are_told),
 		cmocka_unit_test(what_comes_of_steps_meanwhile),
 		cmocka_unit_test(a_task_may_wait_for_itself),
 		cmocka_unit_test(the_last_step_is_told_once),

@@ -344,12 +344,38 @@ struct decisions {
 	bool preemptions;
 	const struct trace_critical *critical;	/* without preemptions; NULL: not known */
 	uint64_t end;				/* from that step on all repeats */
+	bool own;				/* of many only those before steps of the program's own code */
 };
 
 static bool is_told(const struct trace *t, uint64_t i, const struct decisions *d)
 {
+	struct trace_step pending;
+	bool runs_again;
+
 	return i < d->end && is_decision(trace_step(t, i), d->preemptions) &&
-	       (!d->critical || leads_to_critical(t, i, d->critical));
+	       (!d->critical || leads_to_critical(t, i, d->critical)) &&
+	       (!d->own || (pending_of(t, i, &pending, &runs_again) && pending.label.flags & ZUG_L_OWN));
+}
+
+static unsigned int nr_told(const struct trace *t, const struct decisions *d)
+{
+	unsigned int nr = 0;
+
+	for (uint64_t i = 0; i < trace_nr_steps(t); i++)
+		nr += is_told(t, i, d);
+	return nr;
+}
+
+/*
+ * There was no time to leave out most of them, and what decides is not known: most are those of libraries and other programs.
+ * Those at the program's own code are told, if there are any.
+ */
+static bool tells_own(const struct trace *t, const struct trace_minimized *m, const struct decisions *d, unsigned int total)
+{
+	struct decisions own = *d;
+
+	own.own = true;
+	return d->preemptions && !d->critical && m && !m->minimal && total > DECISIONS_MAX && nr_told(t, &own);
 }
 
 static void put_decision(struct report *r, uint64_t i, bool preemption)
@@ -423,7 +449,7 @@ static void put_decisions(struct report *r)
 {
 	const struct trace_minimized *m = trace_minimized(r->t);
 	uint64_t nr = trace_nr_steps(r->t);
-	unsigned int total = 0, most = DECISIONS_MAX, skip, n = 0;
+	unsigned int total, told, most = DECISIONS_MAX, skip, n = 0;
 	bool faults = report_faults(r) + report_early_waits(r) + report_timers(r), critical = put_critical(r, m);
 	struct decisions d = { .end = report_loops(r) };
 
@@ -435,8 +461,7 @@ static void put_decisions(struct report *r)
 	/* of many that there was no time to leave out, those that make the order */
 	if (critical && (!d.preemptions || (!m->minimal && m->preemptions > DECISIONS_MAX)) && m->critical.first_step < nr)
 		d.critical = &m->critical;
-	for (uint64_t i = 0; i < nr; i++)
-		total += is_told(r->t, i, &d);
+	total = nr_told(r->t, &d);
 	if (!total) {
 		put_no_decisions(r, m, faults, critical || d.end != UINT64_MAX);
 		return;
@@ -460,8 +485,12 @@ static void put_decisions(struct report *r)
 		"No preemption is needed, only this order of switches:", report_style(r, STYLE_PLAIN));
 	if (trace_outcome(r->t) && trace_outcome(r->t)->kind == ZUG_OUTCOME_LIVELOCK && d.end == UINT64_MAX)
 		most = ROUNDS_MAX;
-	skip = total > most ? total - most : 0;
-	if (skip)
+	d.own = tells_own(r->t, m, &d, total);
+	told = d.own ? nr_told(r->t, &d) : total;
+	skip = told > most ? told - most : 0;
+	if (d.own)
+		fprintf(r->out, "  (of %u the last %u before the program's own code; the others are left out)\n", total, told - skip);
+	else if (skip)
 		fprintf(r->out, "  (%u earlier one%s left out)\n", skip, skip == 1 ? " is" : "s are");
 	for (uint64_t i = 0; i < nr; i++)
 		if (is_told(r->t, i, &d) && n++ >= skip)
