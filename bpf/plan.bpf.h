@@ -619,8 +619,11 @@ static __always_inline bool knows_locks(const struct task_state *t, struct zug_l
 }
 
 /* What the holder, which sleeps, goes on with when it is woken up: kworld_describe_wait(), kworld_wakes(). */
-static __always_inline void sleeps_with(struct zug_access *a, const struct task_state *t)
+static __always_inline void sleeps_with(struct zug_peer *q, const struct task_state *t)
 {
+	const volatile struct zug_syscall *d = syscall_of(t->ev.nr);
+	struct zug_access *a = &q->access;
+
 	if (t->ev.kind == ZUG_EV_BLOCK && t->last_lock && (t->ev.flags & ZUG_EF_INSIDE || t->ev.arg[0] - t->last_lock < 64)) {
 		a->how &= ~ZUG_ACCESS_WRITES;
 		return;
@@ -631,7 +634,9 @@ static __always_inline void sleeps_with(struct zug_access *a, const struct task_
 	a->how = a->object[0] || a->how & ZUG_ACCESS_FILE ? 0 : ZUG_ACCESS_KNOWN | ZUG_ACCESS_WRITES;
 	a->object[0] = ZUG_OBJECT_ANY;
 	a->object[1] = 0;
-	a->marks = 0;
+	/* while it waits in a call that was a point it is in that operation */
+	if (!d->op || d->op != q->op)
+		a->marks = 0;
 }
 
 /* The holder sleeps, or is dead: 1 where the turn is to go to the next one of the plan, by hand_over(). */
@@ -664,7 +669,7 @@ __noinline int plan_leaves(__u32 slot)
 	}
 	from->pass.kind = ZUG_PASS_ASLEEP;
 	stand_before(plan, plan->holder, 0);
-	sleeps_with(&from->access, t);
+	sleeps_with(from, t);
 	from->place = from->op = 0;
 	plan->next = next + 1;
 	l->left--;

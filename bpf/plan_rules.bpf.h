@@ -298,11 +298,11 @@ static __noinline int redraw(struct zug_plan *plan, __u32 chosen)
 	return chosen & (ZUG_PLAN_PEERS - 1);
 }
 
-/* What the operation is to the constraints of the plan. false: that is not clear. */
+/* What the operation of the holder is to the constraints of the plan. false: that is not clear. */
 static __always_inline bool mark(struct zug_plan *plan, struct zug_access *a, __u64 place, __u32 op)
 {
 	volatile __u32 *marks = &a->marks;
-	__u32 i;
+	__u32 i, elsewhere = plan->peers[plan->holder & (ZUG_PLAN_PEERS - 1)].held;
 
 	*marks = 0;
 	for (i = 0; i < ZUG_CONSTRAINTS; i++) {
@@ -311,6 +311,8 @@ static __always_inline bool mark(struct zug_plan *plan, struct zug_access *a, __
 
 		if (i >= plan->nr_constraints)
 			break;
+		access = access && !(elsewhere & ZUG_ELSEWHERE_ACCESS(i));
+		write = write && !(elsewhere & ZUG_ELSEWHERE_WRITE(i));
 		if (!c->object && (access || write))
 			return false;
 		if (!c->object || a->object[0] != c->object)

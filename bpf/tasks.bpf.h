@@ -222,8 +222,8 @@ int BPF_PROG(zug_mmap, struct vm_area_struct *vma)
 	fk.dev = BPF_CORE_READ(f, f_inode, i_sb, s_dev);
 	fk.search = search_of(t);
 	mod = bpf_map_lookup_elem(&modules, &fk);
-	/* which points of an interpreter are the program's own user space alone knows */
-	if (mod && mod->data_size)
+	/* which points of an interpreter are the program's own user space alone knows, and where operations lie in new code */
+	if (mod && (mod->data_size || (t->slot < ZUG_MAX_SANDBOXES && leases[t->slot].plan.nr_constraints)))
 		lease_ends(t, ZUG_WHY_CREATES);
 	note_own(vma, f, &fk, mod);
 	note_data(vma, mod);

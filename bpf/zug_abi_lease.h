@@ -88,6 +88,9 @@ struct zug_access {
 #define ZUG_MARK_ACCESS(i)	(1u << (i))
 #define ZUG_MARK_WRITE(i)	(1u << (8 + (i)))
 #define ZUG_MARK_OBJECT(i)	(1u << (16 + (i)))	/* its first object is that */
+/* In that process, code of that operation does not lie where the constraint says. */
+#define ZUG_ELSEWHERE_WRITE(i)	(1u << (i))
+#define ZUG_ELSEWHERE_ACCESS(i)	(1u << (8 + (i)))
 struct zug_constraint {
 	__u64 object;		/* as in zug_access; 0: no task has come to it yet */
 	__u64 write, access;	/* where the code of these operations lies */
@@ -143,7 +146,7 @@ struct zug_peer {
 	__u16 born;		/* the kernel side's own: children that it has created with this plan */
 	struct zug_access access;	/* PENDING, SELECTION, TURNS that end with a write */
 	__u64 priority;		/* SELECTION */
-	__u16 held;		/* SELECTION */
+	__u16 held;		/* SELECTION. PENDING: ZUG_ELSEWHERE_*, of its process */
 	__u16 behind;
 	__u32 process;		/* the search's number of it */
 	__u64 place;		/* ORDER: of the code before whose operation it stands; 0: it stands elsewhere */

@@ -225,8 +225,7 @@ static void test_lease(void)
 	k->kt[0].split.phase = SPLIT_READ;
 	kworld_split_passed(k, 0, true);
 	k->w.ops->grant(&k->w, 0);
-	tap_ok(leased_next(k) && k->w.tasks[0].label.op == ZUG_OP_DATA_WRITE,
-	       "a split one has two steps under a lease");
+	tap_ok(leased_next(k) && k->w.tasks[0].label.op == ZUG_OP_DATA_WRITE, "a split one has two steps under a lease");
 	side.nr_commands = 0;
 	tap_ok(!k->w.ops->grant(&k->w, 0) && !side.nr_commands, "and neither of them needs the turn");
 	side_put(ZUG_EV_YIELD, 1, ZUG_EF_LEASED);
@@ -260,8 +259,7 @@ static void test_plan(void)
 	       "the turn has gone to another task: a question all the same");
 	tap_ok(!k->w.ops->grant(&k->w, 1) && !side.nr_commands && side_state_of(k, 1) == TASK_RUNNING,
 	       "that task has it already");
-	tap_ok(k->w.ops->next(&k->w, &ev, 0, side.err, sizeof(side.err)) == 1 && ev.leased && !ev.handed &&
-		       ev.task == 1,
+	tap_ok(k->w.ops->next(&k->w, &ev, 0, side.err, sizeof(side.err)) == 1 && ev.leased && !ev.handed && ev.task == 1,
 	       "and passes its point");
 	tap_ok(!k->w.ops->grant(&k->w, 1) && !side.nr_commands, "  without another grant");
 	side_put(ZUG_EV_YIELD, 2, ZUG_EF_ASK);
@@ -307,8 +305,7 @@ static void test_plan(void)
 	before_lock(k, open);
 	k->w.ops->lease(&k->w, 4, SEARCH_UNTIL_CHANGE, UINT64_MAX, false, &draws);
 	k->w.ops->grant(&k->w, 0);
-	tap_ok(side.lease.left == 4 && !side.lease.plan.kind,
-	       "no plan where it is not known what a lock's memory says");
+	tap_ok(side.lease.left == 4 && !side.lease.plan.kind, "no plan where it is not known what a lock's memory says");
 	side_end(k);
 }
 
@@ -372,8 +369,7 @@ static void test_plan_rules(void)
 	tap_ok(side_next_is(k, WORLD_POINT, 0, true), "it stops again");
 	k->w.ops->lease(&k->w, 1, SEARCH_UNTIL_DONE, UINT64_MAX, false, &base);
 	k->w.ops->grant(&k->w, 0);
-	tap_ok(p->kind == ZUG_PLAN_CHOICES && !p->nr_runs && p->base,
-	       "and behind all of them the base scheduler chooses");
+	tap_ok(p->kind == ZUG_PLAN_CHOICES && !p->nr_runs && p->base, "and behind all of them the base scheduler chooses");
 	side_put(ZUG_EV_YIELD, 1, ZUG_EF_ASK);
 	tap_ok(side_next_is(k, WORLD_POINT, 0, true), "it stops once more");
 	k->w.ops->lease(&k->w, 1, SEARCH_UNTIL_CHANGE, UINT64_MAX, false, &draws);
@@ -449,8 +445,7 @@ static void test_plan_accesses(void)
 	k->kt[0].at[0] = where;
 	k->w.ops->lease(&k->w, 0, SEARCH_UNTIL_CHANGE, UINT64_MAX, false, &selection);
 	k->w.ops->grant(&k->w, 0);
-	tap_ok(p->kind == ZUG_PLAN_SELECTION && p->intended == 2 &&
-		       p->object == zug_object_key(t->tgid, 0, 0, 0x7000) &&
+	tap_ok(p->kind == ZUG_PLAN_SELECTION && p->intended == 2 && p->object == zug_object_key(t->tgid, 0, 0, 0x7000) &&
 		       p->peers[0].access.object[0] == p->object && p->peers[0].access.how == ZUG_ACCESS_KNOWN &&
 		       p->peers[0].weight == 5 && p->peers[0].priority == 11 && p->peers[0].held &&
 		       !p->peers[1].held,
@@ -848,18 +843,24 @@ static void test_calls_of_plan(void)
 	side_end(k);
 }
 
-/* T1 stands before a signal to the thread with that number: it may be handed the turn. */
-static bool passes_kill(struct kworld *k, uint32_t thread, const struct world_plan *plan)
+/* T1 stands before that, in a call or (-1) in none: it may be handed the turn. */
+static bool passes_standing(struct kworld *k, unsigned int op, int call, const struct world_plan *plan)
 {
 	side_put(ZUG_EV_YIELD, 1, ZUG_EF_ASK);
-	tap_ok(side_next_is(k, WORLD_POINT, 0, true), "a task stands before tgkill(), and another one stops");
-	k->w.tasks[1].label.op = ZUG_OP_KILL;
-	k->kt[1].call_nr = SYS_tgkill;
-	k->kt[1].call_args[1] = thread;
-	k->kt[1].call_args[2] = SIGABRT;
+	tap_ok(side_next_is(k, WORLD_POINT, 0, true), "a task stands before %s, and another one stops", zug_op_name(op));
+	k->w.tasks[1].label.op = op;
+	k->kt[1].call_nr = call;
 	k->w.ops->lease(&k->w, 0, SEARCH_UNTIL_CHANGE, UINT64_MAX, false, plan);
 	k->w.ops->grant(&k->w, 0);
 	return side.lease.plan.peers[1].pass.kind == ZUG_PASS_ALWAYS;
+}
+
+/* The same of a signal to the thread with that number. */
+static bool passes_kill(struct kworld *k, uint32_t thread, const struct world_plan *plan)
+{
+	k->kt[1].call_args[1] = thread;
+	k->kt[1].call_args[2] = SIGABRT;
+	return passes_standing(k, ZUG_OP_KILL, SYS_tgkill, plan);
 }
 
 static void test_signals_of_plan(void)
@@ -871,6 +872,29 @@ static void test_signals_of_plan(void)
 	k->w.ops->grant(&k->w, 0);
 	tap_ok(passes_kill(k, 5, &draws), "  a signal to itself: nothing else is to be seen there");
 	tap_ok(!passes_kill(k, 6, &draws), "  one to another task");
+	tap_ok(passes_standing(k, ZUG_OP_HANDLER, -1, &draws), "  its label tells all of it");
+	k->w.tasks[1].process = 1;
+	tap_ok(passes_standing(k, ZUG_OP_EXEC, SYS_execve, &draws), "  the only task of its process");
+	k->w.tasks[1].process = k->w.tasks[0].process;
+	tap_ok(!passes_standing(k, ZUG_OP_EXEC, SYS_execve, &draws), "  one of two threads, which ends the other one");
+	side_end(k);
+}
+
+/* What comes of signals is a question under a lease as without, and has the signal of the process as its object. */
+static void test_leased_signals(void)
+{
+	const unsigned int kinds[] = { ZUG_EV_SIGNAL, ZUG_EV_BEHIND }, ops[] = { ZUG_OP_HANDLER, ZUG_OP_RESUME };
+	struct kworld *k = side_begin();
+
+	k->w.ops->lease(&k->w, 9, SEARCH_UNTIL_WAKE, UINT64_MAX, false, NULL);
+	k->w.ops->grant(&k->w, 0);
+	for (int i = 0; i < 2; i++) {
+		side_put(kinds[i], 1, ZUG_EF_LEASED)->arg[0] = SIGCHLD;
+		tap_ok(leased_next(k) && k->w.tasks[0].label.op == ops[i] &&
+			       k->w.tasks[0].label.object == zug_signal_object(k->w.tasks[0].process, SIGCHLD),
+		       "%s is passed under a lease", zug_op_name(ops[i]));
+		k->w.ops->grant(&k->w, 0);
+	}
 	side_end(k);
 }
 
@@ -967,6 +991,7 @@ int main(void)
 	test_ways();
 	test_calls_of_plan();
 	test_signals_of_plan();
+	test_leased_signals();
 	test_output();
 	test_leased_ends();
 	test_machine();

@@ -466,8 +466,45 @@ static void tell_operation(const struct kworld *k, uint32_t n, struct zug_peer *
 	q->op = q->place || t->label.op == ZUG_OP_BEGIN ? t->label.op : ZUG_OP_NONE;
 }
 
+/* Where the code of an operation lies in all processes that have it; 0: in none. false: it lies at several places. */
+static bool tell_everywhere(struct kworld *k, const struct search_operation *o, __u64 *place)
+{
+	*place = 0;
+	for (uint32_t n = 0; n < k->w.nr_tasks; n++) {
+		const struct world_task *t = &k->w.tasks[n];
+		uint64_t at = world_lives(t) ? tell_step(k, t->process, o->site, o->op) : 0;
+
+		if (at && *place && at != *place)
+			return false;
+		*place = at ? at : *place;
+	}
+	return true;
+}
+
+/* ZUG_ELSEWHERE_* of a process that does not have that code. */
+static uint16_t tell_elsewhere(const struct kworld *k, const struct zug_plan *p, uint32_t process)
+{
+	const struct search_rule *rule = &k->run.lease.plan.rule;
+	uint16_t elsewhere = 0;
+
+	for (uint32_t i = 0; i < p->nr_constraints; i++) {
+		if (!tell_step(k, process, rule->constraints[i].write.site, rule->constraints[i].write.op))
+			elsewhere |= ZUG_ELSEWHERE_WRITE(i);
+		if (!tell_step(k, process, rule->constraints[i].access.site, rule->constraints[i].access.op))
+			elsewhere |= ZUG_ELSEWHERE_ACCESS(i);
+	}
+	return elsewhere;
+}
+
+/* The kernel side can tell that operation from others, where some process has its code. */
+static bool can_tell(const struct search_operation *o)
+{
+	return is_point_in_code(o->op) || o->op == ZUG_OP_CREATE || o->op == ZUG_OP_JOIN || o->op == ZUG_OP_DETACH ||
+	       syscall_tells(o->op);
+}
+
 /* false: the kernel side could not tell these operations from others. */
-static bool tell_constraints(struct kworld *k, uint32_t task, struct zug_plan *p)
+static bool tell_constraints(struct kworld *k, struct zug_plan *p)
 {
 	const struct search_rule *rule = &k->run.lease.plan.rule;
 
@@ -475,14 +512,16 @@ static bool tell_constraints(struct kworld *k, uint32_t task, struct zug_plan *p
 		const struct search_constraint *c = &rule->constraints[i];
 		struct zug_constraint *z = &p->constraints[p->nr_constraints++];
 
-		z->write = tell_step(k, k->w.tasks[task].process, c->write.site, c->write.op);
-		z->access = tell_step(k, k->w.tasks[task].process, c->access.site, c->access.op);
+		/* a step that could do anything has no object there */
+		if (c->access.object == ACCESS_OPAQUE)
+			return false;
+		if (!can_tell(&c->write) || !can_tell(&c->access) || !tell_everywhere(k, &c->write, &z->write) ||
+		    !tell_everywhere(k, &c->access, &z->access))
+			return false;
 		z->write_op = c->write.op;
 		z->access_op = c->access.op;
 		z->see = c->see;
 		z->wrote = c->wrote;
-		if (!z->write || !z->access)
-			return false;
 		if (find_object(k, c->access.object, &z->object))
 			continue;
 		/* what other operations do to it would not be seen */
@@ -490,7 +529,7 @@ static bool tell_constraints(struct kworld *k, uint32_t task, struct zug_plan *p
 			return false;
 		z->object = 0;
 	}
-	return !rule->nr_constraints || is_one_process(k, k->w.tasks[task].tgid);
+	return true;
 }
 
 /*
@@ -536,12 +575,15 @@ static bool gather_peers(struct kworld *k, struct zug_plan *p, uint32_t *peer)
 			q->access = tell_write(&k->w.tasks[n]);
 		if (q->pid)
 			q->access.marks = tell_marks(k, n);
-		if (q->pid && p->kind == ZUG_PLAN_ORDER)
+		if (q->pid && (p->kind == ZUG_PLAN_ORDER || p->nr_constraints))
 			tell_operation(k, n, q);
 		q->rounds = q->pid ? k->w.tasks[n].rounds : PROGRESS_ROUNDS;
 		/* one that is to come, and for whose weight there was no room, is none that the plan knows */
 		if (!tell_weights(&l->plan, n, q) && !q->pid && l->plan.rule.shares)
 			continue;
+		if (p->nr_constraints)
+			q->held = tell_elsewhere(k, p, q->pid ? k->w.tasks[n].process :
+							code_of_peer(k, p, peer, q->parent - 1));
 		peer[p->nr_peers++] = n;
 	}
 	return true;
@@ -589,7 +631,7 @@ static bool give_plan(struct kworld *k, uint32_t task, struct zug_plan *p)
 		p->object = 0;
 	}
 	p->in_memory = p->object && !places_is_elsewhere(k->o.places, rule->object);
-	if (!tell_constraints(k, task, p) || !gather_peers(k, p, peer))
+	if (!tell_constraints(k, p) || !gather_peers(k, p, peer))
 		return false;
 	if (p->kind == ZUG_PLAN_ORDER && !tell_order(k, peer, p))
 		return false;
