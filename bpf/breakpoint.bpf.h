@@ -544,7 +544,7 @@ static __always_inline void hit_access(struct hit *h, __u32 caller)
 		return;
 	/* it is no decision, also where it is not passed */
 	if (caller == ZUG_CALLER_LEFT_OUT)
-		lease_over(t);
+		lease_left_out(t);
 	if (caller == ZUG_CALLER_IN && t->ev.flags & ZUG_EF_WATCHED && pass_watched(h->s, h->p, t, site))
 		return;
 	stop(h->s, t, site, caller == ZUG_CALLER_UNKNOWN || (t->ev.flags & ZUG_EF_WATCHED) ||
@@ -582,7 +582,7 @@ static __always_inline void hit_function(struct hit *h, __u32 caller)
 	if (caller == ZUG_CALLER_LEFT_OUT && (!site->obj_arg || t->ev.flags & ZUG_EF_OBJECT) && pass_left_out(t, site))
 		return;
 	if (caller == ZUG_CALLER_LEFT_OUT)
-		lease_over(t);
+		lease_left_out(t);
 	/* what could not be looked up here user space looks up while the task is stopped */
 	if (site && (site->flags & ZUG_SITE_ANY) && any_watch(t)) {
 		t->ev.flags |= ZUG_EF_WATCHED;

@@ -223,6 +223,16 @@ static __always_inline void lease_over(struct task_state *t)
 	l->left = 0;
 }
 
+/*
+ * The holder stands at a place that is left out, and was not passed for that: no decision is due there. In a replay it is the
+ * next step of the trace, under a lease as any other.
+ */
+static __always_inline void lease_left_out(struct task_state *t)
+{
+	if (!(leases[t->slot & (ZUG_MAX_SANDBOXES - 1)].flags & ZUG_LEASE_KNOWN))
+		lease_over(t);
+}
+
 /* The holder passes a place because it is alone: that counts, too. */
 __noinline int lease_passed(struct task_state *t, const struct zug_site *site)
 {

@@ -97,6 +97,8 @@ struct engine {
 	uint64_t asked_ns;	/* since then */
 	uint32_t leased;	/* the question is about this task, which has gone on under its lease; or WORLD_NO_TASK */
 	bool leases;		/* there may be some in this execution */
+	uint32_t run_task;	/* in a replay: whose the steps are from run_from on, up to run_to */
+	uint64_t run_from, run_to;
 	enum ask_cause unleased;	/* why the task that has the turn has none; ASK_NR: it has one */
 	bool fired;		/* a timer: the tasks that it has woken are in the events that are there */
 	struct progress_check pc;

@@ -14,6 +14,8 @@
 #include "engine/expiry.h"
 
 #define MOST_POINTS 1000000
+/* Steps of a plan in a replay. */
+#define MOST_AHEAD 4096
 
 void lease_begin(struct engine *e)
 {
@@ -21,6 +23,7 @@ void lease_begin(struct engine *e)
 
 	e->leased = WORLD_NO_TASK;
 	e->unleased = ASK_FIRST;
+	e->run_to = 0;
 	e->leases = e->w->ops->lease && !e->o.ask_always && !looks && !e->on_state && !e->faults.mask && e->callers_from &&
 		    !engine_debugger(e);
 }
@@ -34,13 +37,18 @@ static bool is_replayed(const struct engine *e, uint32_t task, uint64_t nth)
 	       !(s->label.flags & ZUG_L_TIMER);
 }
 
-static uint64_t replayed(const struct engine *e, uint32_t task)
+/* So many steps from here on are that task's. A run of them is counted once: while it lasts, its end stays where it is. */
+static uint64_t replayed(struct engine *e, uint32_t task)
 {
-	uint64_t nr = 0;
+	uint64_t at = e->x->steps;
 
-	while (nr < MOST_POINTS && is_replayed(e, task, nr))
-		nr++;
-	return nr;
+	if (e->run_task != task || at < e->run_from || at >= e->run_to) {
+		e->run_task = task;
+		e->run_from = at;
+		for (e->run_to = at; e->run_to - at < MOST_POINTS && is_replayed(e, task, e->run_to - at);)
+			e->run_to++;
+	}
+	return e->x->diverged ? 0 : e->run_to - at;
 }
 
 static uint64_t at_most(uint64_t nr, uint64_t most)
@@ -73,11 +81,18 @@ static uint64_t before_holding(const struct engine *e)
 	return holds(e) && e->hold_at_times ? ENGINE_HOLD_EVERY - e->x->steps % ENGINE_HOLD_EVERY : UINT64_MAX;
 }
 
-/* Who makes the next steps, or is chosen at the next points, up to most: as many as are known. */
+/*
+ * Who makes the next steps, or is chosen at the next points, up to most: as many as are known. In a replay all are; a plan
+ * that goes to the end of a long trace would count the same steps again at each question.
+ */
 static uint64_t plan_runs(struct engine *e, const struct search_point *p, struct world_plan *plan, uint64_t most)
 {
 	uint64_t nr = 0;
 
+	if (e->r && most > MOST_AHEAD) {
+		most = MOST_AHEAD;
+		plan->rule.base = false;
+	}
 	while (nr < most) {
 		uint32_t task = search_ahead(e->s, p, nr), at = plan->nr_runs - 1;
 

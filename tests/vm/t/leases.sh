@@ -300,6 +300,16 @@ if begin "a replay does not ask where a task yields and no other can run"; then
 	[ "${asked:-10000}" -lt 500 ] || note "$asked questions"
 	end
 fi
+if begin "a replay does not ask about locks that no other task can see"; then
+	zug 60 run -q --executions 1 --expect-exit 9 --verify 0 --no-minimize -o unseen -- "$programs/points/own-locks"
+	want_status 1
+	zug 60 replay --profile "$(kept_trace unseen)"
+	want_status 1
+	read -r stops asked < <(sed -n 's/.* each, \([0-9]*\) points, \([0-9]*\)[.0-9]* questions.*/\1 \2/p' "$dir/out" "$dir/err")
+	# 300 and more locks, and as many unlocks
+	[ $((10 * ${asked:-10000})) -lt "${stops:-0}" ] || note "$asked questions at ${stops:-no} points"
+	end
+fi
 if begin "it is known what a task goes on with that fell asleep while it was alone"; then
 	for search in reversal/1 guided/4; do
 		zug 60 run --strategy "${search%/*}" --seed "${search#*/}" --executions 12 -o alone -- "$programs/fixtures/gate"
