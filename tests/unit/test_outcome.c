@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include "engine/outcome.h"
@@ -275,6 +276,31 @@ static void test_uncaught(void **state)
 	}
 }
 
+/* A task that is let go may write before it is killed: that is none of the execution's output. */
+static void test_written_too_late(void **state)
+{
+	struct capture *c = capture_new();
+
+	(void)state;
+	assert_non_null(c);
+	for (int round = 0; round < 2; round++) {
+		char *head, *tail;
+
+		capture_reset(c);
+		assert_int_equal(write(capture_out(c), "begun\n", 6), 6);
+		capture_stop(c);
+		assert_int_equal(write(capture_out(c), "ended\n", 6), 6);
+		assert_int_equal(write(capture_err(c), "late\n", 5), 5);
+		assert_int_equal(capture_text(c, 0, &head, &tail), 0);
+		assert_string_equal(head, "begun\n");
+		free(head);
+		assert_int_equal(capture_text(c, 1, &head, &tail), 0);
+		assert_string_equal(head, "");
+		free(head);
+	}
+	capture_free(c);
+}
+
 /* What node, Python's unittest, pytest and TAP print, and what of it is told. */
 static void test_scripts(void **state)
 {
@@ -315,7 +341,8 @@ int main(void)
 		cmocka_unit_test(test_panic), cmocka_unit_test(test_make), cmocka_unit_test(test_hearsay),
 		cmocka_unit_test(test_quoted), cmocka_unit_test(test_long),
 		cmocka_unit_test(test_harness), cmocka_unit_test(test_identity), cmocka_unit_test(test_ubsan),
-		cmocka_unit_test(test_uncaught), cmocka_unit_test(test_scripts),
+		cmocka_unit_test(test_uncaught), cmocka_unit_test(test_written_too_late),
+		cmocka_unit_test(test_scripts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

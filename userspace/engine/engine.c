@@ -826,6 +826,7 @@ int engine_run(struct engine *e, const struct replay *r, struct trace_writer *t,
 	ended = follow(e, &broke);
 	debug_ending(e, ended);
 	end = engine_look(e);
+	capture_stop(e->c);
 	x->ungranted = e->status.ungranted;
 	x->before = e->status.quiet;
 	if (!ended)

@@ -29,6 +29,7 @@
 struct capture {
 	int fd[2];
 	off_t punched[2];	/* the middle is gone up to here */
+	off_t end[2];		/* what comes behind does not count; -1: all does */
 };
 
 /*
@@ -41,6 +42,7 @@ static int open_files(struct capture *c)
 
 	for (int i = 0; i < 2; i++) {
 		c->punched[i] = 0;
+		c->end[i] = -1;
 		c->fd[i] = memfd_create(names[i], MFD_CLOEXEC);
 		if (c->fd[i] < 0 || fcntl(c->fd[i], F_SETFL, O_APPEND))
 			return -errno;
@@ -100,6 +102,7 @@ void capture_reset(struct capture *c)
 		if (ftruncate(c->fd[i], 0))
 			continue;
 		c->punched[i] = 0;
+		c->end[i] = -1;
 	}
 }
 
@@ -108,6 +111,17 @@ static off_t size_of(int fd)
 	struct stat st;
 
 	return fstat(fd, &st) ? 0 : st.st_size;
+}
+
+void capture_stop(struct capture *c)
+{
+	for (int i = 0; i < 2; i++)
+		c->end[i] = size_of(c->fd[i]);
+}
+
+static off_t end_of(const struct capture *c, int which)
+{
+	return c->end[which] < 0 ? size_of(c->fd[which]) : c->end[which];
 }
 
 void capture_trim(struct capture *c)
@@ -143,7 +157,7 @@ static char *read_part(int fd, off_t from, size_t len)
 
 int capture_text(struct capture *c, int which, char **head, char **tail)
 {
-	off_t size = size_of(c->fd[which]);
+	off_t size = end_of(c, which);
 
 	*tail = NULL;
 	*head = read_part(c->fd[which], 0, size < KEEP ? size : KEEP);
@@ -181,7 +195,7 @@ static int copy_part(int from, off_t at, off_t end, int to, const volatile sig_a
 
 int capture_copy(struct capture *c, int which, int to, const volatile sig_atomic_t *stop)
 {
-	off_t size = size_of(c->fd[which]), gap = c->punched[which];
+	off_t size = end_of(c, which), gap = c->punched[which];
 	int ret;
 
 	if (!gap)

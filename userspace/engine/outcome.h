@@ -36,6 +36,8 @@ int capture_renew(struct capture *c);
 int capture_out(const struct capture *c);	/* descriptors for the test */
 int capture_err(const struct capture *c);
 void capture_reset(struct capture *c);
+/* What is written from now on, until it is reset, does not count: tasks that are let go may write before they are killed. */
+void capture_stop(struct capture *c);
 /* Cuts the middle out of what is too long; to be called now and then while the test runs. */
 void capture_trim(struct capture *c);
 /*
