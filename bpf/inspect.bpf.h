@@ -273,7 +273,7 @@ static __always_inline void find_site(struct task_struct *p, const struct task_s
 	bpf_map_update_elem(&site_cache, &ck, out, BPF_ANY);
 }
 
-/* Whose code lies there. false: no known file's. */
+/* Whose code lies there: 1. 0: that of a file which the search does not know; -1: of none, or it cannot be told. */
 static __always_inline int find_code(struct task_struct *p, const struct task_state *t, __u64 addr, struct zug_step_key *key)
 {
 	struct zug_file_key fk = {};

@@ -323,7 +323,7 @@ static __always_inline void stop(struct zug_sandbox *s, struct task_state *t, co
 		lease_noted(t, !always ? ZUG_WHY_RING : !site ? ZUG_WHY_OTHER : t->ev.flags & (ZUG_EF_WATCHED | ZUG_EF_CALLER) ?
 			    ZUG_WHY_WATCHED : ZUG_WHY_OBJECT);
 	else if (!site)
-		lease_noted(t, t->ev.kind == ZUG_EV_SIGNAL ? ZUG_WHY_SIGNAL : ZUG_WHY_OTHER);
+		lease_noted(t, ZUG_WHY_OTHER);
 	if (!stays && !alarm_due(s) && is_alone(s, t)) {
 		pass_alone(s, t, site);
 		return;
@@ -568,8 +568,9 @@ static __always_inline __u32 java_says(const struct task_state *t, __u64 method)
 }
 
 /*
- * For whom Java's interpreter enters a monitor, by the methods from that frame on (begins_thread() of kworld): ZUG_CALLER_*, and
- * in t->ev that it begins something. UNKNOWN: user space has to look, and tells of the methods that it finds.
+ * Whether it is the program that has Java's interpreter enter a monitor: the methods from that frame on say it
+ * (begins_thread() of kworld). ZUG_CALLER_*, and in t->ev that it begins something. UNKNOWN: user space has to look, and tells
+ * of the methods that it finds.
  */
 __noinline __u32 java_enters(struct task_state *t, __u64 frame)
 {

@@ -671,9 +671,9 @@ struct zug_caller_key {
 };
 enum { ZUG_CALLER_UNKNOWN = 0, ZUG_CALLER_IN, ZUG_CALLER_LEFT_OUT, ZUG_CALLER_ABOVE, ZUG_CALLER_NONE };
 /*
- * A method of Java's, by its address: what is done there, and below it, for whom. Frames of the interpreter lie one behind the
- * other: the word at a frame is the address of its caller's, and that of its method lies so far before it. The key with the
- * address ZUG_JAVA_TOLD says that user space tells of methods.
+ * What a method of Java's, told by its address, says of the operations in it and in what it calls. Frames of the interpreter
+ * lie one behind the other: the word at a frame is the address of its caller's, and that of its method lies so far before it.
+ * The key with the address ZUG_JAVA_TOLD says that user space tells of methods.
  */
 enum {
 	ZUG_JAVA_UNKNOWN = 0,

@@ -3,8 +3,8 @@
  * own_hold.h - no task is preempted but at one place of the program's own code
  *
  * Where a task of a failing schedule is stopped behind a step of the program's own code, others make own steps meanwhile. A
- * trial has this alone: whoever comes to the place where it was stopped, behind an own step at the same place as there, waits
- * until another task has made a step at the place of the other's. Threads, and how many steps they make before that, may be
+ * trial has this alone: a task that comes to the place where it was stopped, behind an own step at the same place as there,
+ * waits until another task has made a step at the place of the other's. Threads, and how many steps they make before that, may be
  * others than in the failing schedule, as in a server whose runtime gives requests to threads. That is enough where a task acts
  * on what it has looked at before.
  */

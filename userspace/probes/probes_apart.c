@@ -16,13 +16,12 @@
  */
 #include <elf.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 #include <Zydis/Zydis.h>
-#include "lib/base/rights.h"
 #include "probes/code_internal.h"
 #include "probes/probes_internal.h"
+#include "probes/rewriting.h"
 
 #define PAGE		4096ull
 #define NOP		0x90
@@ -125,21 +124,10 @@ static int put_apart(int fd, uint64_t *offset)
 
 int probes_put_apart(const char *copy, uint64_t *offset)
 {
-	struct timespec times[2];
-	struct stat st;
-	int fd, ret;
+	struct rewriting r = { .fd = -1 };
+	int ret = rewriting_begin(&r, copy);
 
-	/* the file may be root's, its copy is ours */
-	rights_raise();
-	fd = open(copy, O_RDWR | O_CLOEXEC);
-	ret = fd < 0 || fstat(fd, &st) ? -errno : put_apart(fd, offset);
-	if (!ret) {
-		times[0] = st.st_atim;
-		times[1] = st.st_mtim;
-		futimens(fd, times);
-	}
-	rights_lower();
-	if (fd >= 0)
-		close(fd);
+	ret = ret ? ret : put_apart(r.fd, offset);
+	rewriting_end(&r);
 	return ret;
 }

@@ -16,8 +16,8 @@
 #include <unistd.h>
 #include "lib/base/file_piece.h"
 #include "lib/base/installed.h"
-#include "lib/base/rights.h"
 #include "probes/probes_internal.h"
+#include "probes/rewriting.h"
 
 /* A cache is believed as far as the file agrees with it. */
 static bool agrees(struct file_piece *p, const struct code_place *c)
@@ -139,39 +139,6 @@ void probes_code_site(const struct probe_site *s, struct zug_site *what)
 	if (c->flags & CODE_REP)
 		what->flags |= ZUG_SITE_REP;
 	tell_operand(c, what);
-}
-
-/*
- * A file that is changed: the sandbox's own copy, which nothing executes now. Its times stay, as
- * programs look at them.
- */
-struct rewriting {
-	int fd;			/* -1: not open yet */
-	struct stat st;
-};
-
-/* Opens the file when there is something to change. 0 or -errno. */
-static int rewriting_begin(struct rewriting *r, const char *copy)
-{
-	if (r->fd >= 0)
-		return 0;
-	/* the file may be root's, its copy is ours */
-	rights_raise();
-	r->fd = open(copy, O_RDWR | O_CLOEXEC);
-	rights_lower();
-	return r->fd < 0 || fstat(r->fd, &r->st) ? -errno : 0;
-}
-
-static void rewriting_end(struct rewriting *r)
-{
-	const struct timespec times[2] = { r->st.st_atim, r->st.st_mtim };
-
-	if (r->fd < 0)
-		return;
-	rights_raise();
-	futimens(r->fd, times);
-	rights_lower();
-	close(r->fd);
 }
 
 int probes_rewrite(const char *copy, const struct probe_site *sites, int nr)

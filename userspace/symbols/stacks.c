@@ -422,15 +422,22 @@ int symbols_interpreted(struct symbols *s, int tid, uint64_t tls, struct trace_f
 	return nr;
 }
 
+/* The innermost ones, *nr of at most max; the caller frees them. NULL: none. */
+static struct interpreted_frame *innermost_frames(struct symbols *s, struct symfile *f, uint64_t bias, int tid, uint64_t tls,
+						  int max, int *nr)
+{
+	struct interpreted_frame *all = max > 0 ? malloc(max * sizeof(*all)) : NULL;
+
+	*nr = all ? interpreted_by(f, &s->strings, tid, bias, tls, all, max) : 0;
+	return all;
+}
+
 int symbols_interpreted_by(struct symbols *s, struct symfile *f, uint64_t bias, int tid, uint64_t tls,
 			   struct trace_frame *frames, int max)
 {
-	struct interpreted_frame *all = max > 0 ? malloc(max * sizeof(*all)) : NULL;
 	int nr;
+	struct interpreted_frame *all = innermost_frames(s, f, bias, tid, tls, max, &nr);
 
-	if (!all)
-		return 0;
-	nr = interpreted_by(f, &s->strings, tid, bias, tls, all, max);
 	for (int i = 0; i < nr; i++)
 		frames[i] = all[i].frame;
 	free(all);
@@ -447,8 +454,8 @@ bool symbols_interpreted_begins(struct symbols *s, struct symfile *f, uint64_t b
 int symbols_interpreted_codes(struct symbols *s, struct symfile *f, uint64_t bias, int tid, uint64_t tls, uint64_t *codes,
 			      struct zug_code *told, int max)
 {
-	struct interpreted_frame *all = sym_is_python(f) && max > 0 ? malloc(max * sizeof(*all)) : NULL;
-	int nr = all ? sym_python_frames(f, &s->strings, tid, bias, tls, all, max) : 0;
+	int nr;
+	struct interpreted_frame *all = innermost_frames(s, f, bias, tid, tls, sym_is_python(f) ? max : 0, &nr);
 
 	for (int i = 0; i < nr; i++) {
 		codes[i] = all[i].code;
@@ -461,8 +468,8 @@ int symbols_interpreted_codes(struct symbols *s, struct symfile *f, uint64_t bia
 int symbols_java_methods(struct symbols *s, struct symfile *f, uint64_t bias, int tid, uint64_t tls, uint64_t *methods,
 			 uint32_t *says, int max)
 {
-	struct interpreted_frame *all = max > 0 ? malloc(max * sizeof(*all)) : NULL;
-	int nr = all ? sym_java_frames(f, &s->strings, tid, bias, tls, all, max) : 0;
+	int nr;
+	struct interpreted_frame *all = innermost_frames(s, f, bias, tid, tls, max, &nr);
 
 	for (int i = 0; i < nr; i++) {
 		methods[i] = all[i].code;

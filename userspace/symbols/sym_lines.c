@@ -567,7 +567,7 @@ int symbols_call_of(const struct trace_frame *frames, int nr)
 	return first > 0 ? first : 0;
 }
 
-/* For whom a method of Java's does what it does: for the program it is one of that. */
+/* A method of Java's is one of the program; or it works for itself, or for what calls it. */
 enum for_whom { FOR_PROGRAM, FOR_ITSELF, FOR_CALLER };
 
 static enum for_whom for_whom(const struct trace_frame *frame)
